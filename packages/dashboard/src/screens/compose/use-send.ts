@@ -1,0 +1,87 @@
+import { type PostDetail, PostriderError } from "@postrider/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import { useSettings } from "../../settings/settings.ts";
+import type { Draft } from "./draft.ts";
+import { type Outcome, runSend } from "./run-send.ts";
+import type { SendAs, SendOptions, Version } from "./send-post.ts";
+import type { DraftHandle } from "./use-draft.ts";
+
+const AGAIN_AFTER_MS = 6_000;
+
+export type SendState =
+  | { readonly kind: "idle" }
+  | { readonly kind: "sending"; readonly as: SendAs }
+  | (Exclude<Outcome, { kind: "done" }> & {
+      readonly as: SendAs;
+      /** When a request without an answer is sent again. */
+      readonly until: number;
+    });
+
+interface SendTarget {
+  readonly handle: DraftHandle;
+  readonly base: Version | undefined;
+  readonly slot: string | undefined;
+  readonly onBase: (version: Version) => void;
+  /** The server has it. */
+  readonly onDone: (post: PostDetail, as: SendAs) => void;
+  /** Faults of a refused request are shown where they are mended. */
+  readonly onFaults: (draft: Draft, error: PostriderError) => void;
+}
+
+export interface Send {
+  readonly state: SendState;
+  readonly send: (as: SendAs, options?: { readonly force?: boolean }) => void;
+  readonly reset: () => void;
+}
+
+/**
+ * Sends the draft, once: a second press while one is under way does nothing, and one whose answer
+ * was lost is sent again by itself.
+ */
+export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTarget): Send {
+  const client = useQueryClient();
+  const { language } = useSettings();
+  const [state, setState] = useState<SendState>({ kind: "idle" });
+  const last = useRef<SendOptions>(undefined);
+  const finish = async (outcome: Outcome, { as }: SendOptions, draft: Draft) => {
+    last.current = undefined;
+    if (outcome.kind !== "done") {
+      const { error } = outcome as { error?: unknown };
+      if (error instanceof PostriderError && error.code === "validation_failed")
+        onFaults(draft, error);
+      setState({ ...outcome, as, until: Date.now() + AGAIN_AFTER_MS });
+      return;
+    }
+    handle.drop();
+    await client.invalidateQueries({ queryKey: ["post"] });
+    onDone(outcome.post, as);
+  };
+  const run = useEffectEvent(async (options: SendOptions) => {
+    if (last.current !== undefined) return;
+    last.current = options;
+    setState({ kind: "sending", as: options.as });
+    const { draft, change } = handle;
+    const outcome = await runSend(draft, options, {
+      base,
+      slot,
+      keepAttempts: (attempts) => change((now) => ({ ...now, attempts })),
+      onVersion: (version) => {
+        onBase(version);
+        change((now) => ({ ...now, etag: version.etag }));
+      },
+    });
+    await finish(outcome, options, draft);
+  });
+  const [as, until] = state.kind === "lost" ? [state.as, state.until] : [];
+  useEffect(() => {
+    if (as === undefined || until === undefined) return undefined;
+    const timer = setTimeout(() => void run({ as, language }), until - Date.now());
+    return () => clearTimeout(timer);
+  }, [as, until, language]);
+  return {
+    state,
+    send: (sendAs, options = {}) => void run({ as: sendAs, language, ...options }),
+    reset: () => setState({ kind: "idle" }),
+  };
+}
