@@ -1,10 +1,11 @@
 import { type PostDetail, PostriderError } from "@postrider/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import type { PostVersion } from "../../posts/posts-api.ts";
 import { useSettings } from "../../settings/settings.ts";
 import type { Draft } from "./draft.ts";
 import { type Outcome, runSend } from "./run-send.ts";
-import type { SendAs, SendOptions, Version } from "./send-post.ts";
+import type { SendAs, SendOptions } from "./send-post.ts";
 import type { DraftHandle } from "./use-draft.ts";
 
 const AGAIN_AFTER_MS = 6_000;
@@ -21,9 +22,9 @@ export type SendState =
 
 interface SendTarget {
   readonly handle: DraftHandle;
-  readonly base: Version | undefined;
+  readonly base: PostVersion | undefined;
   readonly slot: string | undefined;
-  readonly onBase: (version: Version) => void;
+  readonly onBase: (version: PostVersion) => void;
   /** The server has it. */
   readonly onDone: (post: PostDetail, as: SendAs) => void;
   /** Faults of a refused request are shown where they are mended. */

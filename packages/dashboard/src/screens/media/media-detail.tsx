@@ -16,7 +16,8 @@ import type { LibraryMedia } from "../../media/media-api.ts";
 import { mediaWords } from "../../media/media-words.ts";
 import { Picture } from "../../media/picture.tsx";
 import { bytesText, durationText } from "../../media/upload-state.ts";
-import { useCan } from "../../session/session-context.ts";
+import { mediaSource } from "../../posts/media-source.ts";
+import { useCan, useSession } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { countText } from "./count-text.ts";
@@ -66,6 +67,7 @@ function useMedia(query: string): boolean {
 
 function Content({ file }: MediaDetailProps) {
   const canWrite = useCan()("posts:write");
+  const { uploadOrigins } = useSession();
   const { url, kind, altText, fileName } = file;
   return (
     <div className="stack">
@@ -73,7 +75,7 @@ function Content({ file }: MediaDetailProps) {
         // oxlint-disable-next-line jsx-a11y/media-has-caption -- uploaded videos carry no captions
         <video
           className={css.big}
-          src={url}
+          src={mediaSource(url, location.origin, uploadOrigins)}
           controls
           preload="metadata"
           aria-label={altText ?? fileName}
