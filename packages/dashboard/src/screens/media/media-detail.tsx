@@ -1,7 +1,7 @@
 import { PostriderError } from "@postrider/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { SquarePen, X } from "lucide-react";
-import { useState, useSyncExternalStore } from "react";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
@@ -11,6 +11,7 @@ import { Dialog, Drawer } from "../../kit/dialog.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Time } from "../../kit/time.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { useMedia } from "../../kit/use-media.ts";
 import { DescriptionField, useDescription } from "../../media/description-field.tsx";
 import type { LibraryMedia } from "../../media/media-api.ts";
 import { mediaWords } from "../../media/media-words.ts";
@@ -51,17 +52,6 @@ export function MediaDetail({ file, onClose }: MediaDetailProps) {
     >
       <div className="pad">{content}</div>
     </Card>
-  );
-}
-
-function useMedia(query: string): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const list = matchMedia(query);
-      list.addEventListener("change", listener);
-      return () => list.removeEventListener("change", listener);
-    },
-    () => matchMedia(query).matches,
   );
 }
 
