@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createClient } from "../../packages/client/src/client.ts";
 
 const POST_EVERY = 4;
-const PUBLISH_MS = 120_000;
+const PUBLISH_MS = 300_000;
 
 export interface LoadReport {
   readonly requests: number;

@@ -28,5 +28,9 @@ export const SCREENS: readonly Screen[] = [
   screen("/posts/:id", "PostScreen", () => import("./screens/post/post-screen.tsx")),
   screen("/start", "StartScreen", () => import("./screens/start/start-screen.tsx")),
   screen("/calendar", "CalendarScreen", () => import("./screens/calendar/calendar-screen.tsx")),
+  screen("/queue", "QueueScreen", () => import("./screens/queue/queue-screen.tsx")),
+  screen("/status", "StatusScreen", () => import("./screens/status/status-screen.tsx")),
+  screen("/metrics", "MetricsScreen", () => import("./screens/metrics/metrics-screen.tsx")),
+  screen("/keys", "KeysScreen", () => import("./screens/keys/keys-screen.tsx")),
   screen("/media", "MediaScreen", () => import("./screens/media/media-screen.tsx")),
 ];

@@ -1,9 +1,10 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { Skeleton } from "../kit/empty-state.tsx";
 import { ToastBar } from "../kit/toast.tsx";
 import { useLiveEvents } from "../live/live-events.ts";
+import { postsApi } from "../posts/posts-api.ts";
 import { refusedMove } from "../posts/refused-moves.ts";
 import { SCREENS } from "../screens.ts";
 import { useStore } from "../settings/create-store.ts";
@@ -68,6 +69,13 @@ function Refused() {
   );
 }
 
+/** The posts; a workspace without an account begins with the way to its first post. */
+function Landing() {
+  const { data, isError } = useQuery(postsApi.accounts());
+  if (data === undefined && !isError) return <Skeleton />;
+  return <Redirect to={data?.accounts.length === 0 ? "/start" : "/posts"} replace />;
+}
+
 function Screens() {
   const [path] = useLocation();
   return (
@@ -75,7 +83,7 @@ function Screens() {
       <Suspense fallback={<Skeleton />}>
         <Switch>
           <Route path="/">
-            <Redirect to="/posts" replace />
+            <Landing />
           </Route>
           {SCREENS.map(({ path: screenPath, Component }) => (
             <Route key={screenPath} path={screenPath}>

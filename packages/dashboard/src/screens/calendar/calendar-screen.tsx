@@ -114,7 +114,10 @@ export function CalendarScreen() {
     <Page title={words.title}>
       <CalendarBar place={place} period={period} />
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      <CalendarView {...{ label, cells, place, look, grid, isNarrow, canWrite }} />
+      <CalendarView
+        {...{ label, cells, place, look, grid, isNarrow, canWrite }}
+        onPropose={propose}
+      />
       <Legend cells={inPeriod(cells, place)} canDrag={canWrite && view !== "list"} />
       {grid.drag && <Ghost drag={grid.drag} />}
       {grid.moving && <MoveDialog post={grid.moving} onClose={grid.endMove} />}

@@ -47,7 +47,7 @@ function Again({ id, isPlanned }: { readonly id: string; readonly isPlanned: boo
   const words = useWords(detailWords);
   if (!useCan()("posts:write")) return null;
   return isPlanned ? (
-    <LinkButton kind="ghost" small icon={SquarePen} href={`/posts/${id}/edit`}>
+    <LinkButton kind="ghost" small icon={SquarePen} data-key="e" href={`/posts/${id}/edit`}>
       {words.edit}
     </LinkButton>
   ) : (
