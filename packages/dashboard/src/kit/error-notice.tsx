@@ -53,7 +53,7 @@ function textOf(error: unknown, words: (typeof kitWords)["en"]): string {
   return status >= 500 ? words.unavailable : words.nothingHarmed;
 }
 
-function RequestId({ error }: { readonly error: unknown }) {
+export function RequestId({ error }: { readonly error: unknown }) {
   const words = useWords(kitWords);
   if (!(error instanceof PostriderError) || error.requestId === null) return null;
   return (
