@@ -60,6 +60,7 @@ const whenSent = async (page: Page) => {
 test("a post with a picture is written, its faults are cured by their buttons, and it is scheduled", async () => {
   await using dashboard = await open();
   const { page, complaints } = dashboard;
+  await page.getByRole("link", { name: "New post" }).waitFor();
   await page.keyboard.press("c");
   await page.getByRole("button", { name: "Choose all" }).click();
   await textOf(page).fill(LONG);
@@ -221,6 +222,7 @@ test("a text that the account has already names the other post, and is sent agai
 test("a post is written, planned and sent by keyboard alone, and a time that does not exist is said", async () => {
   await using dashboard = await open();
   const { page, complaints } = dashboard;
+  await page.getByRole("link", { name: "New post" }).waitFor();
   await page.keyboard.press("c");
   await tileOf(page, "Bluesky").focus();
   await page.keyboard.press("Space");
@@ -288,6 +290,7 @@ describe.each([
     const isTooWide = "document.documentElement.scrollWidth > innerWidth";
     expect(await page.evaluate<boolean>(isTooWide)).toBe(false);
     await page.goto(`${origin}/app/media`);
+    await page.locator("input[type=file]").first().setInputFiles(PICTURE);
     await page.locator("main li button img").first().click();
     expect(await findAccessibilityFaults(page)).toEqual([]);
     expect(unexpected(complaints)).toEqual([]);

@@ -48,7 +48,7 @@ export function WhenFields({ slot }: WhenFieldsProps) {
       />
       {when.kind === "at" && <AtTime />}
       {when.kind === "slot" && (
-        <span className="sm">
+        <span className="sm" data-place="time" tabIndex={-1}>
           {slot === undefined ? (
             <>
               {words.noSlot} <Link href="/queue">{words.toQueue}</Link>

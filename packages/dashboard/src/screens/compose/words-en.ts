@@ -176,12 +176,8 @@ export const composeEn = {
   beginsAnew: (time: string) => `It begins anew on ${time}.`,
   moveTo: (time: string) => `Move to ${time}`,
   refused: "The post was not taken.",
-  changed: "Someone changed this post meanwhile",
-  changedHint: "Nothing of yours is lost and nothing was overwritten.",
   theirs: "Theirs",
   mine: "Mine",
-  keepTheirs: "Keep theirs",
-  useMine: "Use mine",
   fields: {
     text: "Text",
     accounts: "Accounts",

@@ -1,7 +1,7 @@
 import { PostriderError } from "@postrider/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { SquarePen, X } from "lucide-react";
-import { useState, useSyncExternalStore } from "react";
+import { useState } from "react";
 import { useLocation } from "wouter";
 import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
@@ -11,12 +11,14 @@ import { Dialog, Drawer } from "../../kit/dialog.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Time } from "../../kit/time.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { useMedia } from "../../kit/use-media.ts";
 import { DescriptionField, useDescription } from "../../media/description-field.tsx";
 import type { LibraryMedia } from "../../media/media-api.ts";
 import { mediaWords } from "../../media/media-words.ts";
 import { Picture } from "../../media/picture.tsx";
 import { bytesText, durationText } from "../../media/upload-state.ts";
-import { useCan } from "../../session/session-context.ts";
+import { mediaSource } from "../../posts/media-source.ts";
+import { useCan, useSession } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { countText } from "./count-text.ts";
@@ -53,19 +55,9 @@ export function MediaDetail({ file, onClose }: MediaDetailProps) {
   );
 }
 
-function useMedia(query: string): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const list = matchMedia(query);
-      list.addEventListener("change", listener);
-      return () => list.removeEventListener("change", listener);
-    },
-    () => matchMedia(query).matches,
-  );
-}
-
 function Content({ file }: MediaDetailProps) {
   const canWrite = useCan()("posts:write");
+  const { uploadOrigins } = useSession();
   const { url, kind, altText, fileName } = file;
   return (
     <div className="stack">
@@ -73,7 +65,7 @@ function Content({ file }: MediaDetailProps) {
         // oxlint-disable-next-line jsx-a11y/media-has-caption -- uploaded videos carry no captions
         <video
           className={css.big}
-          src={url}
+          src={mediaSource(url, location.origin, uploadOrigins)}
           controls
           preload="metadata"
           aria-label={altText ?? fileName}
