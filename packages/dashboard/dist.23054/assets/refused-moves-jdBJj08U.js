@@ -1,0 +1,1 @@
+import{b as e}from"./api-CQ40n9tB.js";var t=e(void 0);export{t};
