@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { ensureDemoWorkspace } from "../../packages/local/src/demo/demo-workspace.ts";
 import { toIdentity } from "../../packages/shared/src/identity/settings.ts";
-import { runScript } from "../check/run-command.ts";
 import { publishEverywhere } from "../images/publish.ts";
 import { startLoad } from "./load.ts";
 
@@ -65,7 +64,7 @@ async function runStep(
   return failures.length + lost + doubled === 0 && accepted > 0;
 }
 
-await runScript("drill", async () => {
+async function main(): Promise<boolean> {
   const identity = toIdentity("operator", [process.env.IDENTITY_KEYS ?? ""]);
   if (identity === undefined) throw new Error("IDENTITY_KEYS holds no key");
   console.log(`${await publishEverywhere(identity, PUBLISH_MS)} publications are visible`);
@@ -80,4 +79,6 @@ await runScript("drill", async () => {
   for (const [name, change] of Object.entries(STEPS))
     isGood = (await runStep(name, change, start)) && isGood;
   return isGood;
-});
+}
+
+process.exitCode = (await main()) ? 0 : 1;

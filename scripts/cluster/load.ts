@@ -52,8 +52,7 @@ export function startLoad(options: LoadOptions): { stop(): Promise<LoadReport> }
       const patient = createClient(options);
       let lost = 0;
       for (const id of ids) {
-        const wait = patient.waitForPost(id, { timeoutMs: PUBLISH_MS });
-        const status = await wait.then((post) => post.status).catch(String);
+        const { status } = await patient.waitForPost(id, { timeoutMs: PUBLISH_MS });
         if (status !== "published") lost += 1;
       }
       const answer = await fetch(`${simulatorUrl}/_control/visible`);
