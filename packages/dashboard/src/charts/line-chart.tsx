@@ -16,6 +16,7 @@ interface LineChartProps {
 const HEIGHT = 320;
 const EDGE = { top: 12, right: 24, bottom: 28, left: 52 } as const;
 const LABEL_PX = 16;
+const TICK_PX = 44;
 /** Room for the label of a line that reaches the right edge. */
 const LABEL_WIDTH = 84;
 
@@ -28,7 +29,9 @@ export function LineChart({ label, series, xMax, xTicks, now }: LineChartProps) 
   const width = useWidth(box);
   const yTicks = ticksTo(Math.max(0, ...series.flatMap(({ points }) => points.map(({ y }) => y))));
   const yMax = yTicks.at(-1) ?? 1;
-  const inner = Math.max(80, width - EDGE.left - EDGE.right - LABEL_WIDTH);
+  const longest = Math.max(0, ...series.map(({ points }) => points.at(-1)?.x ?? 0));
+  const room = longest > xMax * 0.75 ? LABEL_WIDTH : 0;
+  const inner = Math.max(80, width - EDGE.left - EDGE.right - room);
   const toX = (x: number) => EDGE.left + (x / xMax) * inner;
   const toY = (y: number) => HEIGHT - EDGE.bottom - (y / yMax) * (HEIGHT - EDGE.top - EDGE.bottom);
   return (
@@ -43,13 +46,13 @@ export function LineChart({ label, series, xMax, xTicks, now }: LineChartProps) 
               </text>
             </g>
           ))}
-          {xTicks.map(({ x, label: text }) => (
+          {apart(xTicks, (TICK_PX / inner) * xMax).map(({ x, label: text }) => (
             <text key={x} x={toX(x)} y={HEIGHT - 8} textAnchor="middle">
               {text}
             </text>
           ))}
           {now && <Now x={toX(now.x)} label={now.label} />}
-          <Lines series={series} toX={toX} toY={toY} />
+          <Lines series={series} toX={toX} toY={toY} nowX={now && toX(now.x)} />
         </svg>
       )}
     </div>
@@ -71,9 +74,26 @@ interface LinesProps {
   readonly series: readonly Series[];
   readonly toX: (x: number) => number;
   readonly toY: (y: number) => number;
+  readonly nowX: number | undefined;
 }
 
-function Lines({ series, toX, toY }: LinesProps) {
+/** Labels of the lower edge that would touch the one before are left out. */
+function apart<T extends { readonly x: number }>(ticks: readonly T[], distance: number) {
+  let last = Number.NEGATIVE_INFINITY;
+  return ticks.filter(({ x }) => {
+    if (x - last < distance) return false;
+    last = x;
+    return true;
+  });
+}
+
+/** The label of a line lies behind its last reading, and behind the line of the present. */
+function labelX(end: number, nowX: number | undefined): number {
+  const isCrossed = nowX !== undefined && nowX >= end && nowX - end < LABEL_WIDTH;
+  return isCrossed ? nowX + 7 : end + 10;
+}
+
+function Lines({ series, toX, toY, nowX }: LinesProps) {
   const drawn = series.filter(({ points }) => points.length > 0);
   const tops = spreadLabels(
     drawn.map(({ points }) => toY(points.at(-1)?.y ?? 0)),
@@ -89,7 +109,7 @@ function Lines({ series, toX, toY }: LinesProps) {
         ))}
         <text
           className={css.name}
-          x={toX(points.at(-1)?.x ?? 0) + 10}
+          x={labelX(toX(points.at(-1)?.x ?? 0), nowX)}
           y={(tops[index] ?? 0) + 4}
           style={{ fill: look.color }}
         >

@@ -16,7 +16,7 @@ export const mediaApi = {
     infiniteQueryOptions({
       queryKey: ["media", "list", filter],
       queryFn: ({ pageParam, signal }) =>
-        appApi<MediaLibraryJson>("GET", "/media", {
+        appApi<Library>("GET", "/media", {
           query: { ...filter, limit: PAGE, ...pageParam },
           signal,
         }),
@@ -26,4 +26,10 @@ export const mediaApi = {
     }),
 };
 
-export type LibraryMedia = LibraryMediaJson;
+export interface LibraryMedia extends LibraryMediaJson {
+  readonly kind: "image" | "video";
+}
+
+interface Library extends MediaLibraryJson {
+  media: LibraryMedia[];
+}

@@ -1,6 +1,8 @@
 import { FileImage, FileVideo, Play } from "lucide-react";
 import { useState } from "react";
 import { classNames } from "../kit/class-names.ts";
+import { mediaSource } from "../posts/media-source.ts";
+import { useSession } from "../session/session-context.ts";
 import { useWords } from "../words/use-words.ts";
 import { mediaWords } from "./media-words.ts";
 import css from "./media.module.css";
@@ -32,17 +34,27 @@ export function Picture({ durationMs = null, className, ...content }: PicturePro
 
 function Content({ url, kind, altText }: PictureProps) {
   const words = useWords(mediaWords);
+  const { uploadOrigins } = useSession();
   const [failedUrl, setFailedUrl] = useState<string>();
   const fail = () => setFailedUrl(url);
   if (url === undefined || url === failedUrl)
     return <NoPicture kind={kind} label={altText ?? words.notThere} />;
   const label = altText ?? words.noDescription;
+  const isLocal = url.startsWith("blob:");
+  const source = isLocal ? url : mediaSource(url, location.origin, uploadOrigins);
   if (kind === "video")
     return (
-      <video src={url} aria-label={label} preload="metadata" muted playsInline onError={fail} />
+      <video src={source} aria-label={label} preload="metadata" muted playsInline onError={fail} />
     );
   return (
-    <img src={url} alt={label} loading="lazy" decoding="async" draggable={false} onError={fail} />
+    <img
+      src={source}
+      alt={label}
+      loading="lazy"
+      decoding="async"
+      draggable={false}
+      onError={fail}
+    />
   );
 }
 

@@ -115,7 +115,7 @@ function useEndOf(running: RefObject<Map<string, Running>>): void {
 }
 
 /** The browser asks before the page is closed while something would be lost by it. */
-export function useLeaveGuard(isNeeded: boolean): void {
+function useLeaveGuard(isNeeded: boolean): void {
   useEffect(() => {
     if (!isNeeded) return undefined;
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();

@@ -115,6 +115,7 @@ export function fullOf(at: Temporal.ZonedDateTime, language: Language): string {
   return `${fullDayOf(at, language)}, ${clockWithSecondsOf(at)}`;
 }
 
+/** Units with the space before them, which Korean does without. */
 export interface DistanceWords {
   readonly day: string;
   readonly hour: string;
@@ -132,11 +133,11 @@ export function distanceOf(ms: number, words: DistanceWords, units: 1 | 2 = 2): 
     [seconds % 60, words.second],
   ];
   const first = parts.findIndex(([count]) => count > 0);
-  if (first === -1) return `0 ${words.second}`;
+  if (first === -1) return `0${words.second}`;
   return parts
     .slice(first, first + units)
     .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count} ${unit}`)
+    .map(([count, unit]) => `${count}${unit}`)
     .join(" ");
 }
 

@@ -2,6 +2,7 @@ import type { PostSummary } from "@postrider/client";
 import { Plus } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
+import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { StatusIcon } from "../../kit/status.tsx";
 import { TargetStrip } from "../../kit/target-strip.tsx";
@@ -23,23 +24,37 @@ interface AgendaProps {
   readonly posts: readonly PlacedPost[];
   readonly free?: readonly number[] | undefined;
   readonly onSlot?: (at: string) => void;
+  /** Writes a post for the day; only where it is not over. */
+  readonly onNew?: (() => void) | undefined;
 }
 
 /** The posts of one day below each other: on a phone, and for a day of which some are folded. */
-export function Agenda({ title, mark, ...list }: AgendaProps) {
+export function Agenda({ title, mark, onNew, ...list }: AgendaProps) {
+  const words = useWords(calendarWords);
   const { zone, language } = useSettings();
   return (
-    <Card title={title} aside={mark} actions={<Place text={placeOf(zone, language)} />}>
+    <Card
+      title={title}
+      aside={mark}
+      actions={
+        <>
+          <span className="muted xs">{placeOf(zone, language)}</span>
+          {onNew && (
+            <Button kind="ghost" small icon={Plus} aria-label={words.newPost} onClick={onNew} />
+          )}
+        </>
+      }
+    >
       <AgendaList {...list} />
     </Card>
   );
 }
 
-function Place({ text }: { readonly text: string }) {
-  return <span className="muted xs">{text}</span>;
-}
-
-export function AgendaList({ posts, free = [], onSlot }: Omit<AgendaProps, "title" | "mark">) {
+export function AgendaList({
+  posts,
+  free = [],
+  onSlot,
+}: Omit<AgendaProps, "title" | "mark" | "onNew">) {
   const words = useWords(calendarWords);
   const clock = useClock();
   if (posts.length === 0 && free.length === 0) return <p className="hint pad">{words.empty}</p>;

@@ -82,7 +82,13 @@ export function ZoneButton() {
       value={zone}
       onChange={(chosen) => changeSettings({ zone: chosen })}
       trigger={(props) => (
-        <Button icon={Globe} iconAfter={ChevronDown} aria-label={words.timesIn(place)} {...props}>
+        <Button
+          icon={Globe}
+          iconAfter={ChevronDown}
+          className={css.zone}
+          aria-label={words.timesIn(place)}
+          {...props}
+        >
           {place}
         </Button>
       )}

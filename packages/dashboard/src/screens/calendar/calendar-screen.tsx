@@ -83,7 +83,7 @@ function usePropose(posts: readonly PostSummary[], canWrite: boolean) {
     const taken = new Set(posts.map(({ scheduledAt }) => Date.parse(scheduledAt ?? "")));
     const now = Temporal.Now.zonedDateTimeISO(zone);
     const at = proposeTime(rules, taken, Temporal.PlainDate.from(day), now);
-    if (canWrite && at !== undefined) navigate(`/compose?at=${toInstantText(at)}`);
+    if (canWrite && at !== undefined) navigate(`/posts/new?at=${toInstantText(at)}`);
   };
 }
 
@@ -114,7 +114,10 @@ export function CalendarScreen() {
     <Page title={words.title}>
       <CalendarBar place={place} period={period} />
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      <CalendarView {...{ label, cells, place, look, grid, isNarrow, canWrite }} />
+      <CalendarView
+        {...{ label, cells, place, look, grid, isNarrow, canWrite }}
+        onPropose={propose}
+      />
       <Legend cells={inPeriod(cells, place)} canDrag={canWrite && view !== "list"} />
       {grid.drag && <Ghost drag={grid.drag} />}
       {grid.moving && <MoveDialog post={grid.moving} onClose={grid.endMove} />}

@@ -32,6 +32,8 @@ interface CalendarViewProps {
   readonly grid: Grid;
   readonly isNarrow: boolean;
   readonly canWrite: boolean;
+  /** Opens the composer with a time of the day. */
+  readonly onPropose: (day: string) => void;
 }
 
 const NO_RULES: readonly QueueSlotRule[] = [];
@@ -72,6 +74,11 @@ function MonthView({ rules, canWrite, ...props }: ViewProps) {
         <Agenda
           title={dayHeadOf(chosen.day.toZonedDateTime(zone), now, { language, words })}
           posts={chosen.posts}
+          onNew={
+            canWrite && Temporal.PlainDate.compare(chosen.day, place.today) >= 0
+              ? () => props.onPropose(chosen.day.toString())
+              : undefined
+          }
         />
       )}
     </>

@@ -27,21 +27,18 @@ const MAX_DOTS = 4;
 /** One day of a month. Only what has changed is drawn again: a drag changes two of 42. */
 export const DayCell = memo(function DayCell(props: DayCellProps) {
   const { cell, look, isNarrow, todayText, isChosen } = props;
-  const words = useWords(calendarWords);
   const { day, posts } = cell;
   const text = day.toString();
-  const name = longDateOf(day, look.language);
   return (
     <div
       role="gridcell"
       data-day={text}
       tabIndex={isChosen ? 0 : -1}
-      aria-label={words.dayLabel(name, posts.length)}
       aria-current={text === todayText ? "date" : undefined}
       aria-selected={isNarrow ? isChosen : undefined}
       className={classOf(props)}
     >
-      <Head {...props} name={name} />
+      <Head {...props} />
       {isNarrow ? <Dots posts={posts} /> : <Chips cell={cell} look={look} />}
     </div>
   );
@@ -76,10 +73,11 @@ function classOf({ cell, todayText, isNarrow, ...is }: DayCellProps): string {
   );
 }
 
-function Head(props: DayCellProps & { readonly name: string }) {
-  const { cell, look, isFirst, todayText, freeMs, isNarrow, name } = props;
+function Head(props: DayCellProps) {
+  const { cell, look, isFirst, todayText, freeMs, isNarrow } = props;
   const words = useWords(calendarWords);
-  const { day } = cell;
+  const { day, posts } = cell;
+  const name = longDateOf(day, look.language);
   const isNamed = isFirst || (day.day === 1 && props.isOutside);
   const free =
     freeMs === undefined
@@ -90,7 +88,10 @@ function Head(props: DayCellProps & { readonly name: string }) {
         );
   return (
     <div className={css.head}>
-      <span className="num">{isNamed ? dateOf(day, look.language) : day.day}</span>
+      <span className="num" aria-hidden="true">
+        {isNamed ? dateOf(day, look.language) : day.day}
+      </span>
+      <span className="sr">{words.dayLabel(name, posts.length)}</span>
       {free !== undefined && <span className={css.freeSlot}>{words.freeAt(free)}</span>}
       {!isNarrow && day.toString() >= todayText && (
         <button

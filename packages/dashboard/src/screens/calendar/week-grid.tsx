@@ -150,9 +150,9 @@ function DayColumn({ cell, items, lines, change, look, ...state }: DayColumnProp
       role="gridcell"
       data-day={cell.day.toString()}
       tabIndex={state.isChosen ? 0 : -1}
-      aria-label={words.dayLabel(name, cell.posts.length)}
       className={classNames(css.column, state.isDropTarget && css.drop)}
     >
+      <span className="sr">{words.dayLabel(name, cell.posts.length)}</span>
       <Band lines={lines} change={change} />
       {items.map(({ ms, placed, top }) =>
         placed === undefined ? (

@@ -7,6 +7,7 @@ import { Note } from "../../kit/card.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
+import { postsApi, type PostVersion, readPost } from "../../posts/posts-api.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
@@ -14,7 +15,6 @@ import { Composer } from "./composer.tsx";
 import { toWriters } from "./composition.ts";
 import type { DraftMedia } from "./draft.ts";
 import { readSeed } from "./seed.ts";
-import { readPost, type Version } from "./send-post.ts";
 
 /** Files that another screen hands over with the way here. */
 interface Handed {
@@ -78,10 +78,7 @@ function Missing({ query }: { readonly query: Query | undefined }) {
 function useLoaded(id: string | undefined, fromId: string | undefined) {
   const base = useVersion(id);
   const from = useVersion(fromId);
-  const accounts = useQuery({
-    queryKey: ["account", "list"],
-    queryFn: ({ signal }) => api.listAccounts({}, { signal }),
-  });
+  const accounts = useQuery(postsApi.accounts());
   const platforms = useQuery({
     queryKey: ["platform", "list"],
     queryFn: ({ signal }) => api.listPlatforms({}, { signal }),
@@ -99,7 +96,7 @@ function isEditable({ status }: PostDetail): boolean {
 
 /** A post as it was when the composer was opened: what is written is compared with it. */
 function useVersion(id: string | undefined) {
-  return useQuery<Version>({
+  return useQuery<PostVersion>({
     queryKey: ["compose", id],
     queryFn: ({ signal }) => readPost(id ?? "", signal),
     enabled: id !== undefined,

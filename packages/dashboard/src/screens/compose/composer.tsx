@@ -5,6 +5,7 @@ import { useLocation } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
 import { Page } from "../../kit/page.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import type { PostVersion } from "../../posts/posts-api.ts";
 import { useSession } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -22,7 +23,6 @@ import { gatherFaults } from "./faults.ts";
 import { Preview } from "./preview.tsx";
 import { type Seed, slotOf } from "./seed.ts";
 import { SendBar } from "./send-bar.tsx";
-import type { Version } from "./send-post.ts";
 import { Shelf } from "./shelf.tsx";
 import { StateNotes } from "./state-notes.tsx";
 import { TextCard } from "./text-card.tsx";
@@ -37,7 +37,7 @@ interface ComposerProps {
   readonly title: string;
   readonly writers: readonly Writer[];
   /** The post that is edited. */
-  readonly base: Version | undefined;
+  readonly base: PostVersion | undefined;
   readonly seed: Seed;
   readonly from: PostDetail | undefined;
   readonly handed: readonly DraftMedia[];
@@ -158,7 +158,7 @@ function useOwnDraft({ base, seed, from, handed, writers }: ComposerProps) {
   const handle = useDraft(draftName(workspace.id, slot), (kept) =>
     beginDraft(kept, { ...facts, base }),
   );
-  const restart = (version: Version | undefined) =>
+  const restart = (version: PostVersion | undefined) =>
     handle.change(() => beginDraft(undefined, { ...facts, base: version }));
   return { handle, restart };
 }

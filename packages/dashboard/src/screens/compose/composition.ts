@@ -50,7 +50,7 @@ export function canPublish({ status, isAvailable }: Writer): boolean {
   return status !== "reconnect_required" && isAvailable;
 }
 
-export function attachedOf(media: readonly DraftMedia[]): Attached {
+function attachedOf(media: readonly DraftMedia[]): Attached {
   if (media.length === 0) return "none";
   return media.some(({ kind }) => kind === "video") ? "video" : "image";
 }

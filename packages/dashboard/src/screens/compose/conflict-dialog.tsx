@@ -1,17 +1,21 @@
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Time } from "../../kit/time.tsx";
+import { postWords } from "../../posts/post-words.ts";
+import type { PostVersion } from "../../posts/posts-api.ts";
+import { useSettings } from "../../settings/settings.ts";
+import { clockOf } from "../../time/format-time.ts";
+import { toZoned } from "../../time/place-in-zone.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
 import css from "./compose.module.css";
 import { useComposition, type Writer } from "./composition.ts";
 import { type Draft, partsOf } from "./draft.ts";
 import { differingParts, type Part } from "./edit-changes.ts";
-import type { Version } from "./send-post.ts";
 import { scheduledAtOf } from "./when.ts";
 
 interface ConflictDialogProps {
-  readonly theirs: Version;
+  readonly theirs: PostVersion;
   readonly onKeepTheirs: () => void;
   readonly onUseMine: () => void;
   readonly onClose: () => void;
@@ -20,6 +24,8 @@ interface ConflictDialogProps {
 /** Both versions side by side; nothing is overwritten without a choice. */
 export function ConflictDialog({ theirs, onKeepTheirs, onUseMine, onClose }: ConflictDialogProps) {
   const words = useWords(composeWords);
+  const asked = useWords(postWords).conflict;
+  const { zone, language } = useSettings();
   const { draft } = useComposition();
   const { post } = theirs;
   const their: Shown = { ...partsOf(post), at: post.scheduledAt ?? undefined };
@@ -27,20 +33,18 @@ export function ConflictDialog({ theirs, onKeepTheirs, onUseMine, onClose }: Con
   return (
     <Dialog
       wide
-      title={words.changed}
+      title={asked.title(clockOf(toZoned(post.updatedAt, zone), language))}
       onClose={onClose}
       footer={
         <>
-          <Button onClick={onKeepTheirs}>{words.keepTheirs}</Button>
+          <Button onClick={onKeepTheirs}>{asked.keep}</Button>
           <Button kind="primary" onClick={onUseMine}>
-            {words.useMine}
+            {asked.mine}
           </Button>
         </>
       }
     >
-      <p className="sm quiet">
-        {words.changedHint} <Time at={post.updatedAt} />
-      </p>
+      <p className="sm quiet">{asked.hint}</p>
       <div className={css.versions}>
         <span />
         <b>{words.theirs}</b>

@@ -11,7 +11,7 @@ import {
   withoutOwn,
 } from "./draft.ts";
 
-const WHEN = { kind: "now", day: "2026-11-27", clock: "18:00", zone: "UTC", later: false } as const;
+const WHEN = { kind: "now", date: "2026-11-27", time: "18:00", zone: "UTC", later: false } as const;
 const draft: Draft = { ...emptyDraft(WHEN), text: "Hello", accountIds: ["a", "b"] };
 const file = (id: string) => ({ id, kind: "image", fileName: `${id}.jpg`, altText: null }) as const;
 

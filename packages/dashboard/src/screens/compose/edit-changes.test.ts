@@ -4,7 +4,7 @@ import { loadTemporal } from "../../time/load-temporal.ts";
 import { type Draft, emptyDraft, partsOf } from "./draft.ts";
 import { changesOf, differingParts } from "./edit-changes.ts";
 import { readSeed, slotOf, withSeed } from "./seed.ts";
-import { sendLabel } from "./send-label.ts";
+import { obstacleOf, sendLabel } from "./send-label.ts";
 import { whenAt } from "./when.ts";
 import { composeEn } from "./words-en.ts";
 import { composeKo } from "./words-ko.ts";
@@ -50,8 +50,8 @@ const seedOf = (search: string) => readSeed(search);
 const known = { zone: "Asia/Seoul", media: [] };
 const empty = emptyDraft({
   kind: "now",
-  day: "2026-12-04",
-  clock: "18:00",
+  date: "2026-12-04",
+  time: "18:00",
   zone: "Asia/Seoul",
   later: false,
 });
@@ -61,7 +61,7 @@ test("an address proposes a text, accounts and a time", () => {
   expect(withSeed(empty, seed, known)).toMatchObject({
     text: "Hi",
     accountIds: ["a", "b"],
-    when: { kind: "at", day: "2026-12-05", clock: "09:30" },
+    when: { kind: "at", date: "2026-12-05", time: "09:30" },
   });
 });
 
@@ -97,4 +97,18 @@ test("the button says what will happen", () => {
   expect(en({ isPlanned: true })).toBe("Save changes");
   expect(en({ accounts: 0 })).toBe("Choose accounts");
   expect(sendLabel(facts, composeKo.send)).toBe("계정 6개에 예약");
+});
+
+test("a button that cannot send yet leads to what is missing; a draft needs an account only", () => {
+  const ready = { as: "send", uploads: 0, faults: 0, slot: undefined } as const;
+  const obstacle = (changes: Partial<Draft>, more = {}) =>
+    obstacleOf({ ...draftOf(), ...changes }, { ...ready, ...more });
+  const { when } = draftOf();
+  expect(obstacle({})).toBeUndefined();
+  expect(obstacle({ accountIds: [] })).toBe("accounts");
+  expect(obstacle({}, { uploads: 1 })).toBe("media");
+  expect(obstacle({}, { faults: 2 })).toBe("faults");
+  expect(obstacle({ when: { ...when, time: "" } })).toBe("time");
+  expect(obstacle({ when: { ...when, kind: "slot" } })).toBe("time");
+  expect(obstacle({ when: { ...when, time: "" } }, { as: "draft", faults: 2 })).toBeUndefined();
 });

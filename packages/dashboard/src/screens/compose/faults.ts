@@ -71,7 +71,7 @@ interface Taker {
   readonly rules: { readonly kinds: readonly string[] };
 }
 
-export function takesVideosOnly({ rules }: Pick<Taker, "rules">): boolean {
+function takesVideosOnly({ rules }: Pick<Taker, "rules">): boolean {
   return rules.kinds.every((kind) => kind === "video" || kind === "short");
 }
 

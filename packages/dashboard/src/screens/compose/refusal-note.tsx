@@ -173,7 +173,7 @@ function LostNote({ until, error, send }: LostNoteProps) {
         icon={CloudOff}
         role="status"
         actions={
-          <Button small onClick={() => state.kind === "lost" && send.send(state.as)}>
+          <Button small onClick={() => state.kind === "lost" && send.send(state.as, state)}>
             {words.sendNow}
           </Button>
         }

@@ -1,4 +1,5 @@
 import { type PostDetail, PostriderConnectionError, PostriderError } from "@postrider/client";
+import { type PostVersion, readPost } from "../../posts/posts-api.ts";
 import type { Draft } from "./draft.ts";
 import { changesOf } from "./edit-changes.ts";
 import {
@@ -6,10 +7,8 @@ import {
   createPost,
   findTaken,
   isReused,
-  readPost,
   type SendOptions,
   toRequest,
-  type Version,
 } from "./send-post.ts";
 
 /** What became of a draft that was sent. */
@@ -21,17 +20,17 @@ export type Outcome =
   /** An earlier request of this draft was accepted, as it was before its last change. */
   | { readonly kind: "taken"; readonly post: PostDetail }
   /** Someone else has changed the post that is edited. */
-  | { readonly kind: "changed"; readonly theirs: Version };
+  | { readonly kind: "changed"; readonly theirs: PostVersion };
 
 export interface SendDeps {
   /** The post that is edited, as it was read; undefined for a new one. */
-  readonly base: Version | undefined;
+  readonly base: PostVersion | undefined;
   /** When the next free slot of the queue is. */
   readonly slot: string | undefined;
   /** Keeps the requests whose answers have not come with the draft. */
   readonly keepAttempts: (attempts: readonly string[]) => void;
   /** The post has a new version, before all of it is done. */
-  readonly onVersion: (version: Version) => void;
+  readonly onVersion: (version: PostVersion) => void;
 }
 
 /** Sends a draft once, and says what became of it; nothing is thrown. */
@@ -81,7 +80,7 @@ async function create(draft: Draft, options: SendOptions, deps: SendDeps): Promi
 async function edit(
   draft: Draft,
   options: SendOptions,
-  { base, slot, onVersion }: SendDeps & { readonly base: Version },
+  { base, slot, onVersion }: SendDeps & { readonly base: PostVersion },
 ): Promise<PostDetail> {
   return await changePost(draft, options, { base: base.post, slot }, onVersion);
 }

@@ -12,7 +12,7 @@ import { composeWords } from "./compose-words.ts";
 import css from "./compose.module.css";
 import { useComposition } from "./composition.ts";
 import { RefusalNote } from "./refusal-note.tsx";
-import { sendLabel } from "./send-label.ts";
+import { obstacleOf, sendLabel } from "./send-label.ts";
 import type { Send } from "./use-send.ts";
 import { useTimeWords } from "./use-time-words.ts";
 import { WhenFields } from "./when-fields.tsx";
@@ -102,16 +102,14 @@ function goToFirstFault(): void {
 }
 
 /** With something to fix, the button leads there instead of sending. */
-function useStart({ send, isPlanned, draftsOnly, uploads }: SendBarProps) {
+function useStart({ send, slot, isPlanned, draftsOnly, uploads }: SendBarProps) {
   const { draft, faults, go } = useComposition();
   const { state } = send;
   const start = (as: "send" | "draft") => {
-    if (draft.accountIds.length === 0) return go("accounts");
-    if (uploads > 0) return go("media");
-    if (as === "send" && draft.when.kind === "at" && timeOfWhen(draft.when) === undefined)
-      return go("time");
-    if (as === "send" && faults.length > 0) return goToFirstFault();
-    return send.send(as);
+    const obstacle = obstacleOf(draft, { as, uploads, faults: faults.length, slot });
+    if (obstacle === "faults") goToFirstFault();
+    else if (obstacle === undefined) send.send(as);
+    else go(obstacle);
   };
   const first = draftsOnly ? "draft" : "send";
   useKeys({

@@ -1,5 +1,6 @@
 import { type CreatePost, type PostDetail, PostriderError } from "@postrider/client";
 import { api } from "../../api/api.ts";
+import type { PostVersion } from "../../posts/posts-api.ts";
 import { type Draft, toContent } from "./draft.ts";
 import { changesOf } from "./edit-changes.ts";
 import { scheduledAtOf } from "./when.ts";
@@ -66,22 +67,6 @@ export function isReused(error: unknown): boolean {
   return error instanceof PostriderError && error.code === "idempotency_key_reused";
 }
 
-/** A post as it is on the server, with its version. */
-export interface Version {
-  readonly post: PostDetail;
-  readonly etag: string | undefined;
-}
-
-export async function readPost(id: string, signal?: AbortSignal): Promise<Version> {
-  let etag: string | undefined;
-  const post = await api.getPost(
-    id,
-    {},
-    { signal, onResponse: ({ headers }) => (etag = headers.get("etag") ?? undefined) },
-  );
-  return { post, etag };
-}
-
 interface Editing {
   readonly base: PostDetail;
   /** For a draft that goes into the queue: when its next free slot is. */
@@ -97,7 +82,7 @@ export async function changePost(
   draft: Draft,
   { as, force, language }: SendOptions,
   { base, slot }: Editing,
-  onVersion: (version: Version) => void,
+  onVersion: (version: PostVersion) => void,
 ): Promise<PostDetail> {
   const headers = { "accept-language": language };
   const { scheduledAt, ...changes } = changesOf(base, draft);

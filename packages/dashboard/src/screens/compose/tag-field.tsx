@@ -17,7 +17,7 @@ interface TagFieldProps {
 }
 
 /** The length of all tags as the platform counts them: with the commas between them. */
-export function tagsLength(tags: readonly string[], quotesCount: boolean): number {
+function tagsLength(tags: readonly string[], quotesCount: boolean): number {
   const commas = Math.max(0, tags.length - 1);
   return tags.reduce(
     (sum, tag) => sum + tag.length + (quotesCount && tag.includes(" ") ? 2 : 0),

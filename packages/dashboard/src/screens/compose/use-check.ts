@@ -31,7 +31,7 @@ function toRequest(draft: Draft): ValidatePost {
   return { ...toContent(draft), ...(scheduledAt === undefined ? {} : { scheduledAt }) };
 }
 
-export function faultsIn({ details }: PostriderError): readonly Fault[] {
+function faultsIn({ details }: PostriderError): readonly Fault[] {
   return details.map(toFault);
 }
 

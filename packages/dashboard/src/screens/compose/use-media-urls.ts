@@ -1,7 +1,7 @@
 import type { ReadyMedia } from "@postrider/client";
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { mediaApi } from "../../media/media-api.ts";
+import { postsApi } from "../../posts/posts-api.ts";
 import type { DraftMedia } from "./draft.ts";
 
 type Addressed = Pick<ReadyMedia, "id" | "url">;
@@ -13,10 +13,8 @@ type Addressed = Pick<ReadyMedia, "id" | "url">;
 export function useMediaUrls(media: readonly DraftMedia[], first: readonly Addressed[]) {
   const [known, setKnown] = useState(() => new Map(first.map(({ id, url }) => [id, url])));
   const isMissing = media.some(({ id }) => !known.has(id));
-  const library = useInfiniteQuery({ ...mediaApi.library({}), enabled: isMissing });
-  const found = new Map(
-    library.data?.pages.flatMap((page) => page.media.map(({ id, url }) => [id, url] as const)),
-  );
+  const library = useQuery({ ...postsApi.thumbnails(), enabled: isMissing });
+  const found = new Map(library.data?.media.map(({ id, url }) => [id, url]));
   return {
     urlOf: (id: string) => known.get(id) ?? found.get(id),
     know: ({ id, url }: Addressed) => setKnown((before) => new Map(before).set(id, url)),

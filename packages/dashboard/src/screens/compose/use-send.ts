@@ -1,10 +1,11 @@
 import { type PostDetail, PostriderError } from "@postrider/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
+import type { PostVersion } from "../../posts/posts-api.ts";
 import { useSettings } from "../../settings/settings.ts";
 import type { Draft } from "./draft.ts";
 import { type Outcome, runSend } from "./run-send.ts";
-import type { SendAs, SendOptions, Version } from "./send-post.ts";
+import type { SendAs, SendOptions } from "./send-post.ts";
 import type { DraftHandle } from "./use-draft.ts";
 
 const AGAIN_AFTER_MS = 6_000;
@@ -14,15 +15,16 @@ export type SendState =
   | { readonly kind: "sending"; readonly as: SendAs }
   | (Exclude<Outcome, { kind: "done" }> & {
       readonly as: SendAs;
+      readonly force: boolean;
       /** When a request without an answer is sent again. */
       readonly until: number;
     });
 
 interface SendTarget {
   readonly handle: DraftHandle;
-  readonly base: Version | undefined;
+  readonly base: PostVersion | undefined;
   readonly slot: string | undefined;
-  readonly onBase: (version: Version) => void;
+  readonly onBase: (version: PostVersion) => void;
   /** The server has it. */
   readonly onDone: (post: PostDetail, as: SendAs) => void;
   /** Faults of a refused request are shown where they are mended. */
@@ -44,13 +46,14 @@ export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTa
   const { language } = useSettings();
   const [state, setState] = useState<SendState>({ kind: "idle" });
   const last = useRef<SendOptions>(undefined);
-  const finish = async (outcome: Outcome, { as }: SendOptions, draft: Draft) => {
+  const finish = async (outcome: Outcome, options: SendOptions, draft: Draft) => {
+    const { as, force = false } = options;
     last.current = undefined;
     if (outcome.kind !== "done") {
       const { error } = outcome as { error?: unknown };
       if (error instanceof PostriderError && error.code === "validation_failed")
         onFaults(draft, error);
-      setState({ ...outcome, as, until: Date.now() + AGAIN_AFTER_MS });
+      setState({ ...outcome, as, force, until: Date.now() + AGAIN_AFTER_MS });
       return;
     }
     handle.drop();
@@ -73,12 +76,12 @@ export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTa
     });
     await finish(outcome, options, draft);
   });
-  const [as, until] = state.kind === "lost" ? [state.as, state.until] : [];
   useEffect(() => {
-    if (as === undefined || until === undefined) return undefined;
-    const timer = setTimeout(() => void run({ as, language }), until - Date.now());
+    if (state.kind !== "lost") return undefined;
+    const { as, force, until } = state;
+    const timer = setTimeout(() => void run({ as, force, language }), until - Date.now());
     return () => clearTimeout(timer);
-  }, [as, until, language]);
+  }, [state, language]);
   return {
     state,
     send: (sendAs, options = {}) => void run({ as: sendAs, language, ...options }),

@@ -32,6 +32,6 @@ function focusPlace(place: Place): void {
   const all = [...document.querySelectorAll<HTMLElement>(`[data-place="${place}"]`)];
   const element = all.find((each) => each.checkVisibility()) ?? all[0];
   element?.scrollIntoView({ block: "center" });
-  const inside = element?.querySelector<HTMLElement>("button, input");
+  const inside = element?.querySelector<HTMLElement>("button, input, a");
   (element?.tabIndex === -1 ? (inside ?? element) : element)?.focus();
 }

@@ -1,12 +1,12 @@
-import { Calendar, ChevronDown, ClockArrowUp } from "lucide-react";
+import { ClockArrowUp } from "lucide-react";
 import { Link } from "wouter";
 import { classNames } from "../../kit/class-names.ts";
-import { Checkbox, Input } from "../../kit/field.tsx";
+import { Checkbox } from "../../kit/field.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Time } from "../../kit/time.tsx";
-import { ZoneCombobox } from "../../kit/zone-combobox.tsx";
+import { DateTimeFields, placeReading } from "../../posts/date-time-fields.tsx";
 import { ownZone, useSettings } from "../../settings/settings.ts";
-import { clockOf, distanceOf, fullDayOf } from "../../time/format-time.ts";
+import { clockOf, distanceOf } from "../../time/format-time.ts";
 import { offsetOf, placeOf } from "../../time/place-names.ts";
 import { useNow } from "../../time/use-now.ts";
 import { kitWords } from "../../words/kit-words.ts";
@@ -14,7 +14,7 @@ import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
 import css from "./compose.module.css";
 import { useComposition } from "./composition.ts";
-import { placeOfWhen, timeOfWhen, type When } from "./when.ts";
+import { timeOfWhen, type When } from "./when.ts";
 
 interface WhenFieldsProps {
   /** When the next free slot of the queue is. */
@@ -48,7 +48,7 @@ export function WhenFields({ slot }: WhenFieldsProps) {
       />
       {when.kind === "at" && <AtTime />}
       {when.kind === "slot" && (
-        <span className="sm">
+        <span className="sm" data-place="time" tabIndex={-1}>
           {slot === undefined ? (
             <>
               {words.noSlot} <Link href="/queue">{words.toQueue}</Link>
@@ -64,63 +64,12 @@ export function WhenFields({ slot }: WhenFieldsProps) {
 }
 
 function AtTime() {
-  const words = useWords(composeWords);
-  const { language } = useSettings();
   const { when, set } = useWhen();
-  const { zone } = when;
   return (
     <div className={css.when}>
-      <DayField />
-      <Input
-        type="time"
-        required
-        className={classNames("num", css.clock)}
-        aria-label={words.clock}
-        data-place="time"
-        value={when.clock}
-        onChange={({ target }) => set({ clock: target.value, later: false })}
-      />
-      <ZoneCombobox
-        label={words.zone}
-        value={zone}
-        onChange={(next) => set({ zone: next, later: false })}
-        trigger={(props) => (
-          <button type="button" className={css.select} aria-label={words.zone} {...props}>
-            {placeOf(zone, language)}
-            <ChevronDown className="i i-s" aria-hidden="true" />
-          </button>
-        )}
-      />
+      <DateTimeFields reading={when} onChange={(reading) => set({ ...reading, later: false })} />
       <AlsoThere />
     </div>
-  );
-}
-
-/** The browser's own field for days; while it does not have the focus its day is read in words. */
-function DayField() {
-  const words = useWords(composeWords);
-  const { language, zone } = useSettings();
-  const now = useNow();
-  const { when, set } = useWhen();
-  const at = timeOfWhen({ ...when, clock: "12:00" });
-  const today = now.toZonedDateTimeISO(zone).toPlainDate();
-  return (
-    <span className={classNames(css.select, css.day)}>
-      <Calendar className="i" aria-hidden="true" />
-      <span className="num" aria-hidden="true">
-        {at === undefined ? words.day : fullDayOf(at, language)}
-      </span>
-      <input
-        type="date"
-        required
-        aria-label={words.day}
-        min={today.toString()}
-        max={today.add({ days: 366 }).toString()}
-        value={when.day}
-        onChange={({ target }) => set({ day: target.value, later: false })}
-        onClick={({ currentTarget }) => currentTarget.showPicker()}
-      />
-    </span>
   );
 }
 
@@ -149,7 +98,7 @@ function ClockChange() {
   const words = useWords(composeWords);
   const { language } = useSettings();
   const { when, set } = useWhen();
-  const placed = placeOfWhen(when);
+  const placed = placeReading(when);
   if (placed === undefined || placed.kind === "exact") return null;
   const place = placeOf(when.zone, language);
   return (
@@ -157,11 +106,11 @@ function ClockChange() {
       <ClockArrowUp className="i" aria-hidden="true" />
       {placed.kind === "gap" ? (
         <span>
-          <b>{words.gap(when.clock)}</b> {words.gapHint(clockOf(placed.at, language), place)}
+          <b>{words.gap(when.time)}</b> {words.gapHint(clockOf(placed.at, language), place)}
         </span>
       ) : (
         <>
-          <b>{words.doubled(when.clock)}</b>
+          <b>{words.doubled(when.time)}</b>
           {[placed.at, placed.later].map((at, index) => (
             <Checkbox
               key={at.offset}

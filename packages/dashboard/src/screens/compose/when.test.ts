@@ -1,14 +1,15 @@
 import { beforeAll, expect, test } from "vitest";
+import { placeReading } from "../../posts/date-time-fields.tsx";
 import { loadTemporal } from "../../time/load-temporal.ts";
-import { firstWhen, placeOfWhen, scheduledAtOf, type When, whenAt } from "./when.ts";
+import { firstWhen, scheduledAtOf, type When, whenAt } from "./when.ts";
 
 beforeAll(loadTemporal);
 
 const BERLIN = "Europe/Berlin";
-const at = (day: string, clock: string, more: Partial<When> = {}): When => ({
+const at = (date: string, time: string, more: Partial<When> = {}): When => ({
   kind: "at",
-  day,
-  clock,
+  date,
+  time,
   zone: BERLIN,
   later: false,
   ...more,
@@ -16,12 +17,12 @@ const at = (day: string, clock: string, more: Partial<When> = {}): When => ({
 
 test("the next full hour is proposed, also over midnight", () => {
   const now = Temporal.ZonedDateTime.from("2026-11-27T23:05[Asia/Seoul]");
-  expect(firstWhen(now)).toMatchObject({ day: "2026-11-28", clock: "00:00", kind: "now" });
+  expect(firstWhen(now)).toMatchObject({ date: "2026-11-28", time: "00:00", kind: "now" });
 });
 
 test("a time that does not exist goes out at the first instant after it", () => {
   const when = at("2027-03-28", "02:30");
-  expect(placeOfWhen(when)?.kind).toBe("gap");
+  expect(placeReading(when)?.kind).toBe("gap");
   expect(scheduledAtOf(when)).toBe("2027-03-28T01:00:00.000Z");
 });
 

@@ -1,13 +1,9 @@
-import { placeInZone, type Placement, toInstantText, toZoned } from "../../time/place-in-zone.ts";
+import { placeReading, type Reading } from "../../posts/date-time-fields.tsx";
+import { placeInZone, toInstantText, toZoned } from "../../time/place-in-zone.ts";
 
 /** When a post goes out. The reading of the clock is kept as it was written, with its zone. */
-export interface When {
+export interface When extends Reading {
   readonly kind: "now" | "slot" | "at";
-  /** "2026-11-27", or empty while no day is chosen. */
-  readonly day: string;
-  /** "18:00" */
-  readonly clock: string;
-  readonly zone: string;
   /** Of a reading that comes twice: the second of the two. */
   readonly later: boolean;
 }
@@ -23,25 +19,16 @@ export function whenAt(instant: string, zone: string): When {
 }
 
 function readingOf(at: Temporal.ZonedDateTime): Omit<When, "kind"> {
-  const clock = at.toPlainTime().toString({ smallestUnit: "minute" });
+  const time = at.toPlainTime().toString({ smallestUnit: "minute" });
   const placed = placeInZone(at.toPlainDateTime(), at.timeZoneId);
   const later =
     placed.kind === "doubled" && placed.later.epochMilliseconds === at.epochMilliseconds;
-  return { day: at.toPlainDate().toString(), clock, zone: at.timeZoneId, later };
+  return { date: at.toPlainDate().toString(), time, zone: at.timeZoneId, later };
 }
 
-/** Undefined while the day or the clock is not complete. */
-export function placeOfWhen({ day, clock, zone }: When): Placement | undefined {
-  if (day === "" || clock === "") return undefined;
-  try {
-    return placeInZone(Temporal.PlainDateTime.from(`${day}T${clock}`), zone);
-  } catch {
-    return undefined;
-  }
-}
-
+/** Undefined while the reading is not complete. */
 export function timeOfWhen(when: When): Temporal.ZonedDateTime | undefined {
-  const placed = placeOfWhen(when);
+  const placed = placeReading(when);
   return placed?.kind === "doubled" && when.later ? placed.later : placed?.at;
 }
 
