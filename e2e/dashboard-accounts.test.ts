@@ -25,12 +25,15 @@ test("an account that can no longer publish comes first, is connected again with
   const row = page.getByRole("row", { name: /ended/ });
   await row.getByText("Access has ended").waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
+  expect(complaints).toEqual([]);
   await page.getByRole("button", { name: "Reconnect, then retry 1" }).click();
   await page.waitForURL(/\/connect\//);
   await page.getByRole("button").click();
   await page.getByLabel("Username").fill("ended");
   await page.getByRole("button", { name: "Approve" }).click();
   await page.waitForURL(/\/app\/accounts$/);
+  // The pages of the simulated platform have no icon, which the browser complains about.
+  const before = complaints.length;
   await row.getByText("Works", { exact: true }).waitFor();
   await whenPost(tenant.api, id, "published");
 
@@ -42,7 +45,7 @@ test("an account that can no longer publish comes first, is connected again with
   await page.getByRole("button", { name: "Connect account" }).click();
   await page.getByRole("dialog").getByText("Bluesky").waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
-  expect(complaints).toEqual([]);
+  expect(complaints.slice(before)).toEqual([]);
 });
 
 test("a session without the right to change accounts sees them and no button that changes one", async () => {

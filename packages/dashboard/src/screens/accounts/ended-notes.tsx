@@ -41,7 +41,8 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
         }
       >
         <strong>{words.cannotPublish(username, PLATFORMS[platform].name)}</strong>{" "}
-        {cause && words.willFail(cause.failed, cause.scheduled)}
+        {cause !== undefined && cause.failed > 0 && words.failed(cause.failed)}{" "}
+        {cause !== undefined && cause.scheduled > 0 && words.willFail(cause.scheduled)}
       </Note>
     );
   });

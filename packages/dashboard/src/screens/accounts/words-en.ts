@@ -28,8 +28,8 @@ export const accountsEn = {
   reconnectRetry: (count: number) => (count === 0 ? "Reconnect" : `Reconnect, then retry ${count}`),
   cannotPublish: (name: string, platform: string) =>
     `${name} on ${platform} can no longer publish.`,
-  willFail: (failed: number, scheduled: number) =>
-    `Failed posts: ${failed}. Scheduled posts that will fail: ${scheduled}.`,
+  failed: (count: number) => `Failed posts: ${count}.`,
+  willFail: (count: number) => `Scheduled posts that will fail: ${count}.`,
   more: (name: string) => `More actions for ${name}`,
   open: (platform: string) => `Open ${platform}`,
   disconnect: "Disconnect…",

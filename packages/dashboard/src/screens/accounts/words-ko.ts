@@ -26,8 +26,8 @@ export const accountsKo: typeof accountsEn = {
     count === 0 ? "다시 연결" : `다시 연결하고 ${count}개 다시 시도`,
   cannotPublish: (name: string, platform: string) =>
     `${platform} 계정 ${name}에 더 이상 게시할 수 없습니다.`,
-  willFail: (failed: number, scheduled: number) =>
-    `실패한 게시물 ${failed}개, 실패할 예약 게시물 ${scheduled}개.`,
+  failed: (count: number) => `실패한 게시물: ${count}개.`,
+  willFail: (count: number) => `실패할 예약 게시물: ${count}개.`,
   more: (name: string) => `${name}의 다른 작업`,
   open: (platform: string) => `${platform} 열기`,
   disconnect: "연결 해제…",

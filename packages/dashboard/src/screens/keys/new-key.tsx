@@ -99,7 +99,7 @@ function Fields({ draft: { name, scopes, ending }, isChecked, onChange }: Fields
       <Field
         label={words.name}
         hint={words.nameHint}
-        error={isChecked && name.trim() === "" && words.nameMissing}
+        error={isChecked && name.trim() === "" ? words.nameMissing : undefined}
       >
         {(control) => (
           <Input
@@ -144,7 +144,7 @@ function ScopeList({ chosen, onChange, isChecked }: ScopeListProps) {
     onChange(chosen.includes(scope) ? chosen.filter((one) => one !== scope) : [...chosen, scope]);
   return (
     <fieldset>
-      <legend className="sm">{words.scopes}</legend>
+      <legend className={css.legend}>{words.scopes}</legend>
       <div className={css.scopes}>
         {SCOPES.filter((scope) => own.includes(scope)).map((scope) => (
           <Checkbox key={scope} checked={chosen.includes(scope)} onChange={() => toggle(scope)}>
