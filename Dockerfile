@@ -103,7 +103,7 @@ RUN if [ -d app/packages/cli ]; then \
       printf '#!/usr/local/bin/node\nimport("/app/packages/cli/src/main.ts");\n' >usr/local/bin/postrider \
    && chmod 755 usr/local/bin/postrider; \
     fi
-RUN chown -R 0:0 app/compiled \
+RUN chown -R 0:0 app/compiled && chmod -R a+rX app/compiled \
  && find usr/local/bin app -name node -type f -o -name '*.node' -o -name '*.so.*' | xargs ldd \
   | sed -nE 's#^\s+(.* => )?(/(usr/)?lib[^ ]*) .*#\2#p' | sort -u | xargs cp -L --parents --target-directory=. \
  && chmod 111 usr/local/bin/node

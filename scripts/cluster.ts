@@ -19,10 +19,12 @@ node scripts/cluster/drill.ts
 `;
 
 function toScript(steps: readonly string[]): string {
-  const timed = steps.map((step) => `${step}say ${JSON.stringify(step.split("\n")[0])}\n`);
+  const timed = steps.map((step, index) => `${step}say "step ${index + 1} of ${steps.length}"\n`);
   return [
     "set -euo pipefail",
     'say() { echo "[$SECONDS s] $1"; }',
+    // Forwarding prints a line for each connection.
+    'kubectl() { if [[ "$*" = *port-forward* ]]; then command kubectl "$@" >/dev/null; else command kubectl "$@"; fi; }',
     "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT",
     ...timed,
   ].join("\n");

@@ -4,6 +4,9 @@
 #
 #   scripts/compose-walk.sh                              prints what it does, with seconds and the memory of the containers
 #   IMAGE=postrider/serve:0.1.0 scripts/compose-walk.sh  with an image that exists
+#   LOAD=60 scripts/compose-walk.sh                      also publishes 5 posts a second for so many seconds
+#
+# All containers together have 2 GB of memory, also with what the kernel keeps of their files.
 #
 # No registry of images is needed: Node, Postgres and Caddy come from Debian, npm and PyPI, as stand-ins for their images.
 # A self-made authority stands in for the public one, and signs the certificates of this installation and of the simulated
@@ -21,7 +24,15 @@ export CONTAINERS_CONF="$work/containers.conf" BUILDAH_ISOLATION=chroot COMPOSE_
 export HTTPS_PORT=18443
 
 step() { printf '%6.1f s  %s\n' "$(echo "$EPOCHREALTIME - $began" | bc)" "$*"; }
-compose() { (cd "$work/server" && "$cache/venv/bin/podman-compose" --file compose.small.yaml --file walk.yaml "$@") >>"$work/log" 2>&1; }
+# Below it lie the cgroups of all containers.
+cgroup="/sys/fs/cgroup/memory/$name"
+limit=memory.limit_in_bytes highest=memory.max_usage_in_bytes
+if [[ -f /sys/fs/cgroup/cgroup.controllers ]]; then
+  cgroup="/sys/fs/cgroup/$name"
+  limit=memory.max highest=memory.peak
+fi
+
+compose() { (cd "$work/server" && "$cache/venv/bin/podman-compose" --podman-run-args="--cgroup-parent=/$name" --file compose.small.yaml --file walk.yaml "$@") >>"$work/log" 2>&1; }
 in_postrider() { podman exec -i "${name}_postrider_1" "$@"; }
 finish() {
   local code=$?
@@ -193,10 +204,31 @@ publish() {
   echo "the post is $status" >&2
   return 1
 }
-visible() { curl -sf "http://127.0.0.1:4100/_control/visible?platform=bluesky&limit=100" | jq -c '[.[].text] | sort'; }
+show_memory() {
+  podman stats --no-stream --format '          {{.Name}} {{.MemUsage}}' | grep "$name"
+  awk '{ printf "          highest of all with the page cache: %d MB\n", $1 / 1000000 }' "$cgroup/$highest"
+}
+# Five posts a second. Each takes its turn, because an account publishes one post at a time.
+publish_steadily() {
+  local posts=$((5 * $1)) sent
+  curl -sf -H 'content-type: application/json' -d '{"quotas": false}' http://127.0.0.1:4100/_control/settings >/dev/null
+  in_postrider postrider workspace set-limits "$workspace" --requests-per-minute 6000 --monthly-quota 100000 --daily-quota 100000 >/dev/null
+  for sent in $(seq "$posts"); do
+    api /api/v1/posts --data "{\"content\": \"load $sent\", \"accountIds\": [\"$account\"]}" >/dev/null &
+    sleep 0.2
+  done
+  for _ in $(seq 300); do
+    [[ "$(texts | grep -c '^load')" == "$posts" ]] && step "published $posts posts in $1 s" && return
+    sleep 0.2
+  done
+  echo "not all posts were published" >&2
+  return 1
+}
+# What readers of the platform see.
+texts() { curl -sf "http://127.0.0.1:4100/_control/visible?platform=bluesky&limit=100000" | jq -r '.[].text'; }
 expect_visible() {
   local seen
-  seen="$(visible)"
+  seen="$(texts | grep -v '^load' | sort | tr '\n' ' ')"
   [[ "$seen" == "$1" ]] || { echo "readers see $seen instead of $1" >&2; return 1; }
 }
 
@@ -213,6 +245,8 @@ write_settings
 HOST=0.0.0.0 PORT=4100 "$node" packages/simulator/src/main.ts >"$work/simulator.log" 2>&1 &
 simulator=$!
 
+mkdir -p "$cgroup"
+echo 2000000000 >"$cgroup/$limit"
 began=$EPOCHREALTIME
 export POSTRIDER_VERSION=walk-1
 compose up --detach
@@ -224,9 +258,13 @@ credentials="$(curl -sf -H 'content-type: application/json' -d '{"platform": "bl
 account="$(jq -r .appPassword <<<"$credentials" |
   in_postrider postrider account connect bluesky --workspace "$workspace" --handle "$(jq -r .identifier <<<"$credentials")" --json | jq -r .id)"
 publish one
-expect_visible '["one"]'
+expect_visible "one "
 step "the first post is published"
-podman stats --no-stream --format '           {{.Name}} {{.MemUsage}}' | grep "$name" || true
+show_memory
+if [[ -n "${LOAD:-}" ]]; then
+  publish_steadily "$LOAD"
+  show_memory
+fi
 
 compose restart postrider
 until_ready
@@ -249,7 +287,7 @@ in_postrider postrider recovery status >>"$work/log"
 in_postrider postrider recovery status --json | grep -q '"held": *true' || { echo "a restored database does not hold publishing" >&2; exit 1; }
 in_postrider postrider recovery adopt >>"$work/log"
 publish three
-expect_visible '["one","three","two"]'
+expect_visible "one three two "
 step "restored into empty volumes, held, adopted, and published again"
 
 export POSTRIDER_VERSION=walk-2
@@ -261,7 +299,7 @@ export POSTRIDER_VERSION=walk-1
 compose up --detach
 until_ready
 publish five
-expect_visible '["five","four","one","three","two"]'
+expect_visible "five four one three two "
 step "rolled back to the previous tag, and published again"
 compose down --volumes
 step "removed"

@@ -333,6 +333,36 @@ create table delivery.idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (created_at);
 
+create table delivery.inbox_comments (
+  id uuid not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  media_id text not null,
+  comment_id text not null,
+  post_id uuid,
+  text text not null,
+  author_id text,
+  author_username text,
+  commented_at timestamp with time zone not null,
+  like_count bigint,
+  reply_count bigint,
+  hidden boolean not null,
+  state text not null,
+  constraint inbox_comments_pkey PRIMARY KEY (id),
+  constraint inbox_comments_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'done'::text])))
+);
+CREATE INDEX inbox_comments_by_state ON delivery.inbox_comments USING btree (workspace_id, state, commented_at DESC, id DESC);
+CREATE INDEX inbox_comments_by_time ON delivery.inbox_comments USING btree (workspace_id, commented_at DESC, id DESC);
+CREATE UNIQUE INDEX inbox_comments_once ON delivery.inbox_comments USING btree (account_id, comment_id);
+
+create table delivery.inbox_reads (
+  workspace_id uuid not null,
+  begun_at timestamp with time zone not null,
+  read_at timestamp with time zone,
+  constraint inbox_reads_pkey PRIMARY KEY (workspace_id)
+);
+
 create table delivery.live_checks (
   id uuid not null,
   content jsonb not null,

@@ -62,7 +62,7 @@ function namesRead(
   return reader.settings.map(({ name }) => name);
 }
 
-/** A misspelled setting would have no effect, and nobody would see it. */
+/** Without this, a misspelled setting would silently have no effect. */
 function findUnknown(inFile: readonly string[], known: ReadonlySet<string>): readonly string[] {
   return inFile
     .filter((name) => !known.has(name) && !/^(?:NODE_|OTEL_)|_PROXY$/i.test(name))

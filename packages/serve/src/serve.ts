@@ -31,7 +31,7 @@ import {
   urlsOf,
 } from "#src/service-settings.ts";
 
-/** A process is killed if it has not ended by itself so long after its own limit. */
+/** A process that has not ended this time after its own limit is killed. */
 const KILL_AFTER_MS = 5_000;
 const LONGEST_DELAY_MS = 15_000;
 const READY_POLL_MS = 250;
@@ -197,5 +197,6 @@ async function reportReady({ ports, logger, signal, settings }: ServeOptions): P
 /** Builds what `serve` starts, so that it needs no right to write in its own folder. */
 export async function prepareBundles(): Promise<void> {
   await buildDashboard(root);
-  for (const service of serviceNames) await bundle(join(root, "services", service));
+  const services = serviceNames.map((service) => join(root, "services", service));
+  for (const folder of [...services, join(root, "packages/serve")]) await bundle(folder);
 }

@@ -184,6 +184,21 @@ test("revoking an API key for one of its workspaces ends its sessions there, and
   expect((await admit(key, { session: false })).session).toBeUndefined();
 });
 
+test("while the deletion of a workspace waits, its sessions, links and keys open nothing, and they do again after it was cancelled", async () => {
+  const { workspaceId, key } = await createTenant(fixture.app);
+  const { token } = await openWith({ key });
+  const link = await issueLink(workspaceId);
+  const { workspaces } = fixture.app;
+  await workspaces.deleteWorkspace({ id: workspaceId, graceSeconds: 3_600n });
+  expect((await admit(token)).session).toBeUndefined();
+  expect(await openWith({ link })).toMatchObject({ outcome: "refused" });
+  expect(await openWith({ key })).toMatchObject({ outcome: "refused" });
+  await expect(issueLink(workspaceId)).rejects.toMatchObject({ reason: "not_found" });
+  await workspaces.cancelWorkspaceDeletion({ id: workspaceId });
+  expect((await admit(token)).session).toBeDefined();
+  expect(await openWith({ link })).toMatchObject({ outcome: "opened" });
+});
+
 test.each([
   ["its last day has passed", "expires_at = now()"],
   ["it was not used for a week", "last_seen_at = now() - interval '7 days'"],

@@ -1038,6 +1038,40 @@ create table deployment (
   trusted_at timestamptz
 );
 
+-- Comments of readers on the media of a workspace, as they were when they were last read: the newest 10,000 of each
+-- workspace. What became of them is known only here.
+create table inbox_comments (
+  id uuid primary key,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  media_id text not null,
+  comment_id text not null,
+  -- Null when Postrider did not publish the media.
+  post_id uuid,
+  text text not null,
+  author_id text,
+  author_username text,
+  commented_at timestamptz not null,
+  like_count bigint,
+  reply_count bigint,
+  hidden boolean not null,
+  state text not null check (state in ('open', 'answered', 'done'))
+);
+
+-- Comments are stored by several processes that read them at the same time.
+create unique index inbox_comments_once on inbox_comments (account_id, comment_id);
+create index inbox_comments_by_time on inbox_comments (workspace_id, commented_at desc, id desc);
+create index inbox_comments_by_state on inbox_comments (workspace_id, state, commented_at desc, id desc);
+
+-- When comments of a workspace were last read because a page showed its inbox.
+create table inbox_reads (
+  workspace_id uuid primary key,
+  begun_at timestamptz not null,
+  -- Null until the first read has ended.
+  read_at timestamptz
+);
+
 create table outbox (
   id bigint generated always as identity primary key,
   event_id uuid not null,

@@ -5,11 +5,13 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
@@ -76,11 +78,13 @@ function createClients(peers: ReturnType<typeof connectPeers>) {
     overview: posts.client(OverviewService),
     publishingStatus: delivery.client(PublishingStatusService),
     tasks: delivery.client(TaskService),
+    hints: delivery.client(HintService),
     quota: posts.client(QuotaService),
     queueSlots: posts.client(QueueSlotService),
     media: media.client(MediaService),
     webhooks: delivery.client(WebhookService),
     comments: engagement.client(CommentService),
+    inbox: engagement.client(InboxService),
     automations: engagement.client(AutomationService),
     metrics: engagement.client(MetricsService),
   };

@@ -34,6 +34,11 @@ const server = await createDashboardServer((answer) => ({
         storage: { usedBytes: 5n, reservedBytes: 1n, limitBytes: 10n },
       }),
   },
+  inbox: {
+    listInbox: (request) => answer(request, { json: '{"comments":[]}' }),
+    refreshInbox: (request) => answer(request, { hasBegun: true }),
+    setInboxState: (request) => answer(request, { json: '{"state":"done"}' }),
+  },
   automations: {
     tryRule: (request) =>
       answer(request, { outcome: "reply", keywords: ["price"], isSendingEnabled: false }),
@@ -96,7 +101,31 @@ test("a rule that is not stored is tried on a text, and the answer says what wou
     expect(summary(await attempt(body))).toEqual([400, "invalid_request"]);
 });
 
+test("the first page of the inbox begins a refresh, and further pages do not", async () => {
+  const first = await server.send({ url: `/inbox?state=open&accountId=${MEDIA_ID}&limit=5` });
+  expect(first.json()).toEqual({ comments: [] });
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, state: "open", accountId: MEDIA_ID, limit: 5 },
+    { workspaceId: WORKSPACE_ID },
+  ]);
+  await server.send({ url: "/inbox?cursor=c" });
+  expect(server.seen()).toMatchObject([{ cursor: "c" }]);
+  expect(summary(await server.send({ url: "/inbox?state=new" }))).toEqual([400, "invalid_request"]);
+});
+
+test("a comment of the session's workspace is marked as done or open", async () => {
+  const put = (payload: object, more = {}) =>
+    server.send({ method: "PUT", url: `/inbox/${MEDIA_ID}`, payload }, more);
+  expect((await put({ state: "done" })).json()).toEqual({ state: "done" });
+  expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, id: MEDIA_ID, state: "done" }]);
+  expect(summary(await put({ state: "answered" }))).toEqual([400, "invalid_request"]);
+  const foreign = await put({ state: "done" }, { error: notFound() });
+  expect(summary(foreign)).toEqual([404, "not_found"]);
+});
+
 test.each([
+  ["GET", "/inbox", "comments:read"],
+  ["PUT", `/inbox/${MEDIA_ID}`, "comments:write"],
   ["GET", "/media", "posts:read"],
   ["GET", `/posts/${POST_ID}/metrics/history`, "posts:read"],
   ["GET", "/metrics?from=2026-11-01&to=2026-11-30", "posts:read"],

@@ -5,11 +5,13 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
@@ -71,6 +73,8 @@ export interface Peers {
   readonly overview?: Partial<ServiceImpl<typeof OverviewService>>;
   readonly publishingStatus?: Partial<ServiceImpl<typeof PublishingStatusService>>;
   readonly tasks?: Partial<ServiceImpl<typeof TaskService>>;
+  readonly hints?: Partial<ServiceImpl<typeof HintService>>;
+  readonly streamLimits?: ServerDeps["streamLimits"];
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
@@ -82,6 +86,7 @@ export interface Peers {
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
   readonly webhooks?: Partial<ServiceImpl<typeof WebhookService>>;
   readonly comments?: Partial<ServiceImpl<typeof CommentService>>;
+  readonly inbox?: Partial<ServiceImpl<typeof InboxService>>;
   readonly automations?: Partial<ServiceImpl<typeof AutomationService>>;
   readonly metrics?: Partial<ServiceImpl<typeof MetricsService>>;
   /** Base URL of the media service. By default no server listens there. */
@@ -119,6 +124,7 @@ export async function createTestServer(
     router.service(OverviewService, peers.overview ?? {});
     router.service(PublishingStatusService, peers.publishingStatus ?? {});
     router.service(TaskService, peers.tasks ?? {});
+    router.service(HintService, peers.hints ?? {});
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
@@ -130,6 +136,7 @@ export async function createTestServer(
     router.service(MediaService, peers.media ?? {});
     router.service(WebhookService, peers.webhooks ?? {});
     router.service(CommentService, peers.comments ?? {});
+    router.service(InboxService, peers.inbox ?? {});
     router.service(AutomationService, peers.automations ?? {});
     router.service(MetricsService, peers.metrics ?? {});
   });
@@ -151,6 +158,8 @@ export async function createTestServer(
     overview: peer.client(OverviewService),
     publishingStatus: peer.client(PublishingStatusService),
     tasks: peer.client(TaskService),
+    hints: peer.client(HintService),
+    ...(peers.streamLimits === undefined ? {} : { streamLimits: peers.streamLimits }),
     quota: peer.client(QuotaService),
     queueSlots: peer.client(QueueSlotService),
     health: createHealth(),
@@ -158,6 +167,7 @@ export async function createTestServer(
     media: peer.client(MediaService),
     webhooks: peer.client(WebhookService),
     comments: peer.client(CommentService),
+    inbox: peer.client(InboxService),
     automations: peer.client(AutomationService),
     metrics: peer.client(MetricsService),
     mediaBytes,

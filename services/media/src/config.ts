@@ -1,4 +1,4 @@
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readAuditDays } from "@postrider/shared/audit/retention";
@@ -82,13 +82,16 @@ export function readSettings(read: EnvReader) {
     deploymentId: readDeploymentId(read),
     auditDays: readAuditDays(read),
     storage: readStorageConfig(read),
-    // The name contains the user id, because a process cannot write to a folder of another user.
+    // The id, because a process cannot write to a folder of another user, and because a user that
+    // systemd makes for a service may have no name.
     tempDir: read
       .about(
         "Temporary folder of the media service for files that it checks or imports. It needs space for five files of the maximum size.",
         { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
-      .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
+      .string("MEDIA_TEMP_DIR", {
+        default: join(tmpdir(), `postrider-media-${process.getuid?.()}`),
+      }),
     ...readLimits(read),
     leaseMs: read
       .about(

@@ -1,25 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { CloudOff, Timer, WifiOff } from "lucide-react";
-import { useEffect, useState } from "react";
 import { connection } from "../api/connection.ts";
 import { Button } from "../kit/button.tsx";
 import { Note } from "../kit/card.tsx";
 import { useStore } from "../settings/create-store.ts";
 import { useSettings } from "../settings/settings.ts";
 import { clockWithSecondsOf } from "../time/format-time.ts";
+import { useSeconds } from "../time/use-seconds.ts";
 import { frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
 import css from "./frame.module.css";
-
-/** Seconds until a time, counted down. */
-function useSecondsUntil(time: number): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 500);
-    return () => clearInterval(timer);
-  }, []);
-  return Math.max(0, Math.ceil((time - now) / 1_000));
-}
 
 /**
  * Above the screen: what is in the way between this page and the server, and what was not harmed.
@@ -72,7 +62,7 @@ function Unavailable({ requestId }: { readonly requestId: string | null }) {
 
 function Limited({ until }: { readonly until: number }) {
   const words = useWords(frameWords);
-  const seconds = useSecondsUntil(until);
+  const seconds = Math.max(0, Math.ceil(until / 1_000) - useSeconds());
   return (
     <div className={css.note}>
       <Note icon={Timer} role="status">

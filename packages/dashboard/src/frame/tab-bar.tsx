@@ -22,31 +22,33 @@ export function TabBar({ counts, onShowKeys }: TabBarProps) {
   // The sheet belongs to the place where it was opened, so that going elsewhere closes it.
   const [openAt, setOpenAt] = useState<string>();
   const [path] = useLocation();
-  const isElsewhere = !/^\/(?:posts|calendar|compose|comments)\b/.test(path);
+  const isElsewhere = !/^\/(?:posts|calendar|comments)\b/.test(path);
   return (
-    <nav className={css.tabbar} aria-label={words.bottomMenu}>
-      <Tab path="/posts" icon={Send} label={words.items.posts} count={counts.posts} />
-      <Tab path="/calendar" icon={CalendarDays} label={words.items.calendar} />
-      <Link href="/compose">
-        <span className={css.go}>
-          <SquarePen className="i" aria-hidden="true" />
-        </span>
-        <span className="sr">{words.newPost}</span>
-      </Link>
-      <Tab path="/comments" icon={MessageSquare} label={words.items.comments} />
-      <button
-        type="button"
-        aria-haspopup="dialog"
-        aria-current={isElsewhere ? "page" : undefined}
-        onClick={() => setOpenAt(path)}
-      >
-        <Menu className="i i-l" aria-hidden="true" />
-        {words.more}
-      </button>
+    <>
+      <nav className={css.tabbar} aria-label={words.bottomMenu}>
+        <Tab path="/posts" icon={Send} label={words.items.posts} count={counts.posts} />
+        <Tab path="/calendar" icon={CalendarDays} label={words.items.calendar} />
+        <Link href="/posts/new">
+          <span className={css.go}>
+            <SquarePen className="i" aria-hidden="true" />
+          </span>
+          <span className="sr">{words.newPost}</span>
+        </Link>
+        <Tab path="/comments" icon={MessageSquare} label={words.items.comments} />
+        <button
+          type="button"
+          aria-haspopup="dialog"
+          aria-current={isElsewhere ? "page" : undefined}
+          onClick={() => setOpenAt(path)}
+        >
+          <Menu className="i i-l" aria-hidden="true" />
+          {words.more}
+        </button>
+      </nav>
       {openAt === path && (
         <MoreSheet counts={counts} onShowKeys={onShowKeys} onClose={() => setOpenAt(undefined)} />
       )}
-    </nav>
+    </>
   );
 }
 

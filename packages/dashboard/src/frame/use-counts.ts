@@ -4,7 +4,7 @@ import { overviewApi } from "../api/overview-api.ts";
 import { attention } from "../kit/page.tsx";
 import { postsApi } from "../posts/posts-api.ts";
 import { useCan } from "../session/session-context.ts";
-import type { ItemName } from "./navigation.ts";
+import { type ItemName, listItems } from "./navigation.ts";
 
 export interface Count {
   readonly count: number;
@@ -18,8 +18,9 @@ export type Counts = Readonly<Partial<Record<ItemName, Count>>>;
 /** What stands beside the items of the navigation: red needs a person, amber is an account. */
 export function useCounts(): Counts {
   const can = useCan();
+  const names = new Set(listItems(can).map(({ name }) => name));
   const overview = useQuery({ ...overviewApi.overview(), enabled: can("posts:read") }).data;
-  const inbox = useQuery({ ...overviewApi.openComments(), enabled: can("comments:read") }).data;
+  const inbox = useQuery({ ...overviewApi.openComments(), enabled: names.has("comments") }).data;
   const accounts = useQuery({ ...postsApi.accounts(), enabled: can("accounts:read") }).data;
   const needing = accounts?.accounts.filter(({ status }) => status === "reconnect_required").length;
   const posts = overview?.needsYou.posts;

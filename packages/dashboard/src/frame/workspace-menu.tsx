@@ -20,16 +20,13 @@ export function WorkspaceMenu() {
   return (
     <Popover
       trigger={(props) => (
-        <button
-          type="button"
-          className={css.brand}
-          aria-haspopup="dialog"
-          aria-label={words.workspace(workspace.name)}
-          {...props}
-        >
+        <button type="button" className={css.brand} aria-haspopup="dialog" {...props}>
           <Mark className={css.mark} />
           <span>
-            <b>{workspace.name}</b>
+            <b>
+              <span className="sr">{words.workspace} </span>
+              {workspace.name}
+            </b>
             <span>Postrider</span>
           </span>
           <ChevronsUpDown className="i i-s push" aria-hidden="true" />

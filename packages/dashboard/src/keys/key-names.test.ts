@@ -23,7 +23,7 @@ test("Ctrl and Cmd are one modifier, and Alt with a digit is that digit on every
   expect(press("¡", "Digit1", { altKey: true })).toBe("alt+1");
 });
 
-test("a modifier alone is no key", () => {
+test("a modifier alone is not a key", () => {
   expect(press("Shift", "ShiftLeft")).toBeUndefined();
 });
 

@@ -22,11 +22,22 @@ interface DialogProps {
  */
 export function Dialog({ title, children, footer, onClose, wide = false }: DialogProps) {
   const id = useId();
+  const words = useWords(kitWords);
   const dialog = useModal(onClose);
   return (
     <dialog ref={dialog} className={classNames(css.dialog, wide && css.wide)} aria-labelledby={id}>
       <header>
         <h2 id={id}>{title}</h2>
+        {footer === undefined && onClose && (
+          <Button
+            kind="ghost"
+            small
+            icon={X}
+            aria-label={words.close}
+            className="push"
+            onClick={onClose}
+          />
+        )}
       </header>
       <div className={css.body}>{children}</div>
       {footer !== undefined && <footer>{footer}</footer>}

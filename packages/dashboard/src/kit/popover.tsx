@@ -36,9 +36,12 @@ export function Popover({ trigger, children, align = "start", className }: Popov
     if (!isOpen || anchor === null || box === null) return undefined;
     const put = () => moveBeside(anchor, box, align);
     put();
+    const observer = new ResizeObserver(put);
+    observer.observe(box);
     addEventListener("resize", put);
     addEventListener("scroll", put, true);
     return () => {
+      observer.disconnect();
       removeEventListener("resize", put);
       removeEventListener("scroll", put, true);
     };

@@ -1,6 +1,7 @@
 import type { DashboardEvent, DashboardEventType } from "@postrider/rest/dashboard/events";
 import type { QueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { sessionApi } from "../session/session-api.ts";
 import { createStore, useStore } from "../settings/create-store.ts";
 
 /** The kinds of hints, as `packages/rest/src/dashboard/events.ts` lists them. */
@@ -20,6 +21,7 @@ export type LiveState = "connecting" | "live" | "polling";
 
 const LOST_AFTER_MS = 5_000;
 const POLL_MS = 15_000;
+const REOPEN_AFTER_MS = 10_000;
 /** Events of this time are read together: a post on five accounts makes ten of them. */
 const GATHER_MS = 250;
 
@@ -50,41 +52,58 @@ function touches({ type, id, postId }: DashboardEvent, [kind, thing]: readonly u
 
 /** Follows the stream of changes while it is mounted, and asks every 15 s while there is none. */
 export function useLiveEvents(client: QueryClient): void {
-  useEffect(() => {
-    let gathered: DashboardEvent[] = [];
-    const timers: { gather?: number; lost?: number; poll?: number } = {};
-    const refresh = () => {
-      const events = gathered;
-      gathered = [];
-      delete timers.gather;
-      void client.invalidateQueries({ predicate: ({ queryKey }) => isTouched(queryKey, events) });
-    };
-    const pollAll = () => void client.invalidateQueries();
-    const lose = () => {
-      state.set("polling");
-      timers.poll ??= window.setInterval(pollAll, POLL_MS);
-    };
-    const source = new EventSource("/app/api/events");
+  useEffect(() => follow(client), [client]);
+}
+
+function follow(client: QueryClient): () => void {
+  let source: EventSource | undefined;
+  let gathered: DashboardEvent[] = [];
+  let gathering: number | undefined;
+  let losing: number | undefined;
+  let polling: number | undefined;
+  let opening: number | undefined;
+
+  const refresh = (): void => {
+    const events = gathered;
+    gathered = [];
+    gathering = undefined;
+    void client.invalidateQueries({ predicate: ({ queryKey }) => isTouched(queryKey, events) });
+  };
+  const gather = ({ data }: MessageEvent<string>): void => {
+    gathered.push(JSON.parse(data) as DashboardEvent);
+    gathering ??= window.setTimeout(refresh, GATHER_MS);
+  };
+  const poll = (): void => {
+    state.set("polling");
+    polling ??= window.setInterval(() => void client.invalidateQueries(), POLL_MS);
+  };
+  const stopPolling = (): void => {
+    clearTimeout(losing);
+    clearInterval(polling);
+    losing = undefined;
+    polling = undefined;
+  };
+  const open = (): void => {
+    source = new EventSource("/app/api/events");
+    for (const type of TYPES) source.addEventListener(type, gather);
     source.addEventListener("open", () => {
-      clearTimeout(timers.lost);
-      clearInterval(timers.poll);
-      delete timers.lost;
-      delete timers.poll;
+      stopPolling();
       state.set("live");
     });
     source.addEventListener("error", () => {
-      timers.lost ??= window.setTimeout(lose, LOST_AFTER_MS);
+      losing ??= window.setTimeout(poll, LOST_AFTER_MS);
+      // After an answer that is not a stream the browser does not try again by itself.
+      if (source?.readyState !== EventSource.CLOSED) return;
+      opening = window.setTimeout(open, REOPEN_AFTER_MS);
+      // The stream does not say why: if the session has ended, this request finds out.
+      void sessionApi.get().catch(() => undefined);
     });
-    const gather = ({ data }: MessageEvent<string>) => {
-      gathered.push(JSON.parse(data) as DashboardEvent);
-      timers.gather ??= window.setTimeout(refresh, GATHER_MS);
-    };
-    for (const type of TYPES) source.addEventListener(type, gather);
-    return () => {
-      source.close();
-      for (const timer of Object.values(timers)) clearTimeout(timer);
-      clearInterval(timers.poll);
-      state.set("connecting");
-    };
-  }, [client]);
+  };
+  open();
+  return () => {
+    source?.close();
+    stopPolling();
+    for (const timer of [gathering, opening]) clearTimeout(timer);
+    state.set("connecting");
+  };
 }

@@ -3,6 +3,7 @@ import type { CureKind } from "@postrider/rest/dashboard/cures";
 import { ArrowUpRight, Copy, Plug, Replace, RotateCcw } from "lucide-react";
 import type { ComponentType } from "react";
 import { useLocation } from "wouter";
+import { useConnect } from "../accounts/use-connect.tsx";
 import { api } from "../api/api.ts";
 import { Button, LinkButton } from "../kit/button.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
@@ -49,22 +50,32 @@ interface KindProps {
 }
 
 /**
- * Leads to the platform and back to this page, which then retries (see use-returned-account.ts).
+ * Leads to the platform and back to this page, which then retries (see use-returned-account.ts); or
+ * asks for what connects the account, and retries at once.
  */
-function ReconnectButton({ failure: { accountId, retryable }, ...look }: KindProps) {
+function ReconnectButton({ failure, ...look }: KindProps) {
+  const { accountId, platform, username, code, retryable } = failure;
   const words = useWords(postWords);
   const [path] = useLocation();
-  const { run, isBusy, error } = useAct(async () => {
-    const returnTo = `/app${path}?retry=1`;
-    const { url } = await postsApi.createConnectLink({ accountId, returnTo });
-    location.assign(url);
+  const { begin, isBusy, error, dialog } = useConnect({
+    returnTo: `/app${path}?retry=1`,
+    onConnected: async () => {
+      const { retried } = await postsApi.retryAccount(accountId, code);
+      showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
+    },
   });
   return (
     <>
-      <Button {...look} icon={Plug} busy={isBusy} onClick={run}>
-        {words.reconnectThenRetry(retryable)}
+      <Button
+        {...look}
+        icon={Plug}
+        busy={isBusy}
+        onClick={() => begin({ platform, account: { id: accountId, username } })}
+      >
+        {look.small ? words.reconnectThenRetry(retryable) : words.reconnectThenRetryIt}
       </Button>
       {error !== undefined && <ErrorNotice error={error} />}
+      {dialog}
     </>
   );
 }
@@ -79,13 +90,13 @@ function RetryButton({ failure, ...look }: KindProps) {
     showToast((retried === 0 ? words.nothingRetried : words.retried(retried)) + left);
   });
   const label = {
-    open_then_retry: words.doneRetry(count),
+    open_then_retry: look.small ? words.doneRetry(count) : words.doneRetryIt,
     publish_now: words.publishNow,
   }[kind as "open_then_retry" | "publish_now"];
   return (
     <>
       <Button {...look} icon={RotateCcw} busy={isBusy} onClick={run}>
-        {label ?? words.retry(count)}
+        {label ?? (look.small ? words.retry(count) : words.retryIt)}
       </Button>
       {error !== undefined && <ErrorNotice error={error} />}
     </>
@@ -97,7 +108,7 @@ function ChangeButton({ failure: { kind, postId, accountId }, ...look }: KindPro
   const words = useWords(postWords);
   const media = look.small ? words.changeMediaShort : words.changeMedia;
   return (
-    <LinkButton {...look} icon={Replace} href={`/compose?from=${postId}&account=${accountId}`}>
+    <LinkButton {...look} icon={Replace} href={`/posts/new?from=${postId}&account=${accountId}`}>
       {kind === "change_media" ? media : words.changeContent}
     </LinkButton>
   );

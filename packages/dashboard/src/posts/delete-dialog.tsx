@@ -1,4 +1,4 @@
-import type { PlatformId, PostSummary } from "@postrider/client";
+import type { PlatformId, PostStatus, TargetStatus } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/api.ts";
 import { Button } from "../kit/button.tsx";
@@ -11,6 +11,13 @@ import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
 import { useAct } from "./use-act.ts";
 
+/** What a list and the page of a post both know of it. */
+interface DeletablePost {
+  readonly id: string;
+  readonly status: PostStatus;
+  readonly targets: readonly { readonly platform: PlatformId; readonly status: TargetStatus }[];
+}
+
 interface Effect {
   readonly deleted: readonly PlatformId[];
   readonly kept: readonly PlatformId[];
@@ -18,7 +25,7 @@ interface Effect {
 }
 
 /** What a deletion does on each platform, before it is done. */
-function effectOf(post: PostSummary, canDelete: (platform: PlatformId) => boolean): Effect {
+function effectOf(post: DeletablePost, canDelete: (platform: PlatformId) => boolean): Effect {
   const published = post.targets.filter(({ status }) =>
     ["published", "delete_failed"].includes(status),
   );
@@ -32,7 +39,7 @@ function effectOf(post: PostSummary, canDelete: (platform: PlatformId) => boolea
 }
 
 interface DeleteDialogProps {
-  readonly post: PostSummary;
+  readonly post: DeletablePost;
   readonly onClose: () => void;
   readonly onDeleted?: (() => void) | undefined;
 }

@@ -2,14 +2,13 @@ import { PostriderError } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { ClockArrowUp } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { api } from "../api/api.ts";
 import { Button } from "../kit/button.tsx";
 import { Note } from "../kit/card.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
 import { FieldError } from "../kit/field.tsx";
 import { Segments } from "../kit/segments.tsx";
-import { showToast } from "../kit/toast.tsx";
+import { queueApi } from "../queue/queue-api.ts";
 import { useSettings } from "../settings/settings.ts";
 import { clockOf, dayOf } from "../time/format-time.ts";
 import { type Placement, toInstantText, toZoned } from "../time/place-in-zone.ts";
@@ -19,8 +18,10 @@ import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { DateTimeFields, firstReading, placeReading, type Reading } from "./date-time-fields.tsx";
+import { useMovePost } from "./move-post.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
+import { titleOf } from "./title-of.ts";
 import { useAct } from "./use-act.ts";
 
 interface MoveDialogProps {
@@ -32,8 +33,8 @@ interface MoveDialogProps {
   readonly onClose: () => void;
 }
 
-const MAX_TITLE = 40;
 const MAX_DAYS = 366;
+const SHOWN_SLOTS = 3;
 
 /** Another time for a post, by keyboard as well as by pointer; a draft gets its first one. */
 export function MoveDialog({ post, onClose }: MoveDialogProps) {
@@ -47,7 +48,7 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
   const at = instantOf(placement, isLater);
   const fault = at && faultOf(at, now, words);
   const { run, isBusy, error, clear } = useMove(post, at, onClose);
-  const text = post.content.slice(0, MAX_TITLE);
+  const text = titleOf(post.content);
   if (error instanceof PostriderError && error.status === 412 && at !== undefined)
     return (
       <ConflictDialog
@@ -72,6 +73,7 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
     >
       <DateTimeFields reading={reading} onChange={setReading} />
       <Changes placement={placement} reading={reading} isLater={isLater} onLater={setLater} />
+      <FreeSlots onChoose={(slot) => setReading(firstReading(slot, zone))} />
       {fault !== undefined && <FieldError>{fault}</FieldError>}
       {error !== undefined && <ErrorNotice error={error} />}
     </Dialog>
@@ -90,31 +92,44 @@ function faultOf(at: Temporal.ZonedDateTime, now: Temporal.ZonedDateTime, words:
   return Temporal.ZonedDateTime.compare(at, limit) > 0 ? words.far : undefined;
 }
 
-/** Moves the post, if it is still as it was read, and offers the way back. */
+/** Moves the post, if it is still as it was read; the toast has the way back. */
 function useMove(
   { id, scheduledAt }: MoveDialogProps["post"],
   at: Temporal.ZonedDateTime | undefined,
   onClose: () => void,
 ) {
+  const { data } = useQuery(postsApi.post(id));
+  const { move } = useMovePost();
+  return useAct(async () => {
+    if (at === undefined) return;
+    await move({ id, from: scheduledAt, to: toInstantText(at), etag: data?.etag });
+    onClose();
+  });
+}
+
+/** The next free slots of the queue; nothing without rules. */
+function FreeSlots({ onChoose }: { readonly onChoose: (at: string) => void }) {
   const words = useWords(postWords).move;
   const { language, zone } = useSettings();
   const now = useNow().toZonedDateTimeISO(zone);
-  const { data } = useQuery(postsApi.post(id));
-  return useAct(async () => {
-    if (at === undefined) return;
-    await api.updatePost(id, { scheduledAt: toInstantText(at) }, { ifMatch: data?.etag });
-    onClose();
-    const shown = toZoned(toInstantText(at), zone);
-    const text = words.moved(
-      dayOf(shown, now, language),
-      clockOf(shown, language),
-      placeOf(zone, language),
-    );
-    showToast(
-      text,
-      scheduledAt === null ? undefined : () => void api.updatePost(id, { scheduledAt }),
-    );
-  });
+  const slots = useQuery(queueApi.rules()).data?.rules.flatMap(({ nextSlots }) => nextSlots) ?? [];
+  if (slots.length === 0) return null;
+  return (
+    <div className="row wrap sm">
+      <span className="muted">{words.freeSlots}</span>
+      {[...new Set(slots)]
+        .toSorted()
+        .slice(0, SHOWN_SLOTS)
+        .map((slot) => {
+          const at = toZoned(slot, zone);
+          return (
+            <Button small key={slot} onClick={() => onChoose(slot)}>
+              {`${dayOf(at, now, language)}, ${clockOf(at, language)}`}
+            </Button>
+          );
+        })}
+    </div>
+  );
 }
 
 interface ChangesProps {

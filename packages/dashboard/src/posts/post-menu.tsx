@@ -1,4 +1,4 @@
-import type { PostSummary } from "@postrider/client";
+import type { PostDetail, PostSummary } from "@postrider/client";
 import {
   Copy,
   CopyPlus,
@@ -29,7 +29,7 @@ import { useAct } from "./use-act.ts";
 type Open = "move" | "delete";
 
 /** What can be done with a post, as far as its state and the session allow it. */
-export function PostMenu({ post }: { readonly post: PostSummary }) {
+export function PostMenu({ post }: { readonly post: PostSummary | PostDetail }) {
   const words = useWords(postWords);
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
@@ -59,7 +59,7 @@ interface Actions {
   readonly retry: () => void;
 }
 
-function useItems(post: PostSummary, actions: Actions): readonly (MenuItem | null)[] {
+function useItems(post: PostSummary | PostDetail, actions: Actions): readonly (MenuItem | null)[] {
   const words = useWords(postWords);
   const [, navigate] = useLocation();
   const canWrite = useCan()("posts:write");
@@ -70,11 +70,11 @@ function useItems(post: PostSummary, actions: Actions): readonly (MenuItem | nul
     canWrite && isShown ? [{ label, icon, onChoose }] : [];
   return [
     { label: words.open, icon: Eye, onChoose: () => navigate(`/posts/${id}`) },
-    ...when(isPlanned, words.edit, SquarePen, () => navigate(`/compose?post=${id}`)),
+    ...when(isPlanned, words.edit, SquarePen, () => navigate(`/posts/${id}/edit`)),
     ...when(isPlanned, words.moveTo, MoveRight, () => actions.setOpen("move")),
     ...when(isPlanned, words.publishNow, Send, actions.publish),
     ...when(isHurt, words.retryAll, RotateCcw, actions.retry),
-    ...when(true, words.useAgain, CopyPlus, () => navigate(`/compose?from=${id}`)),
+    ...when(true, words.useAgain, CopyPlus, () => navigate(`/posts/new?from=${id}`)),
     { label: words.copyId, icon: Copy, onChoose: () => void navigator.clipboard.writeText(id) },
     ...(canWrite && status !== "publishing"
       ? [

@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { classNames } from "../kit/class-names.ts";
+import { useSession } from "../session/session-context.ts";
+import { mediaSource } from "./media-source.ts";
 import { postsApi } from "./posts-api.ts";
 import css from "./thumbnail.module.css";
 
@@ -13,17 +15,19 @@ interface PictureProps {
 
 /** A picture, or the first frame of a video; what cannot be shown is a ground. */
 export function Picture({ url, kind, altText, className }: PictureProps) {
+  const { uploadOrigins } = useSession();
   const name = classNames(css.picture, className);
+  const source = mediaSource(url, location.origin, uploadOrigins);
   return kind === "video" ? (
     <video
       className={name}
-      src={`${url}#t=0.1`}
+      src={`${source}#t=0.1`}
       preload="metadata"
       muted
       aria-label={altText ?? ""}
     />
   ) : (
-    <img className={name} src={url} alt={altText ?? ""} loading="lazy" decoding="async" />
+    <img className={name} src={source} alt={altText ?? ""} loading="lazy" decoding="async" />
   );
 }
 

@@ -1,35 +1,34 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useEffectEvent, useState } from "react";
+import { useEffect, useEffectEvent } from "react";
 import { useSearchParams } from "wouter";
 import { showToast } from "../kit/toast.tsx";
 import { useWords } from "../words/use-words.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
 
-const RECONNECT = "account_reconnect_required";
+/** The failures that a new connection can mend. */
+const CODES = ["account_reconnect_required", "account_disconnected", "permission_missing"] as const;
 
 /**
- * The end of "Reconnect, then retry": the platform has led back here, with the account in the
- * query. The query is removed first, so that a reload does not retry again. Returns why no account
- * was connected.
+ * The end of "Reconnect, then retry": the platform has led back here, with the accounts in the
+ * query. The query is removed first, so that a reload does not retry again.
  */
-export function useReturnedAccount(): string | undefined {
+export function useReturnedAccount(): void {
   const words = useWords(postWords);
   const client = useQueryClient();
   const [parameters, setParameters] = useSearchParams();
-  const [failure, setFailure] = useState<string>();
   const connected = parameters.get("connected");
-  const failed = parameters.get("connectFailed");
-  const settle = useEffectEvent(async () => {
+  const settle = useEffectEvent(async (accountIds: readonly string[]) => {
     const isRetry = parameters.has("retry");
     setParameters({}, { replace: true });
-    if (connected === null) return setFailure(failed ?? undefined);
-    const retried = isRetry ? (await postsApi.retryAccount(connected, RECONNECT)).retried : 0;
+    let retried = 0;
+    if (isRetry)
+      for (const id of accountIds)
+        for (const code of CODES) retried += (await postsApi.retryAccount(id, code)).retried;
     showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
-    return await client.invalidateQueries();
+    await client.invalidateQueries();
   });
   useEffect(() => {
-    if (connected !== null || failed !== null) queueMicrotask(() => void settle());
-  }, [connected, failed]);
-  return failure;
+    if (connected !== null) queueMicrotask(() => void settle(connected.split(",")));
+  }, [connected]);
 }

@@ -21,7 +21,10 @@ export const postEn = {
   },
   reconnectThenRetry: (count: number) =>
     count === 0 ? "Reconnect" : `Reconnect, then retry ${count}`,
+  reconnectThenRetryIt: "Reconnect, then retry",
   doneRetry: (count: number) => `Done, retry ${count}`,
+  doneRetryIt: "Done, retry",
+  retryIt: "Retry",
   retry: (count: number) => `Retry ${count}`,
   publishNow: "Publish now",
   changeContent: "Change it for this account",
@@ -37,8 +40,6 @@ export const postEn = {
   nothingRetried: "Nothing was left to retry.",
   someRefused: (count: number) => `${count} were left as they are.`,
   connected: "The account is connected again.",
-  connectFailed: "The account was not connected.",
-  connectFailedHint: (outcome: string) => `The platform answered: ${outcome}. Nothing has changed.`,
   moreActions: "More actions for this post",
   open: "Open",
   edit: "Edit",
@@ -66,6 +67,8 @@ export const postEn = {
     moved: (day: string, clock: string, place: string) => `Moved to ${day}, ${clock} ${place}.`,
     schedule: "Schedule",
     scheduleTitle: (text: string) => `Schedule “${text}”`,
+    refused: "The post was not moved",
+    freeSlots: "Or a free slot:",
   },
   remove: {
     title: "Delete this post from the platforms?",

@@ -99,17 +99,23 @@ export function dayHeadOf(
   return near === day || near === look.words.yesterday ? day : `${near}, ${day}`;
 }
 
-/** "Fri 27 Nov 2026, 18:00:00", for tooltips. */
-export function fullOf(at: Temporal.ZonedDateTime, language: Language): string {
+/** "Fri 27 Nov 2026": a day with its year, where a time is chosen. */
+export function fullDayOf(at: Temporal.ZonedDateTime, language: Language): string {
   const options: Options = {
     weekday: "short",
     day: "numeric",
     month: "short",
     year: "numeric",
   };
-  return `${write(at, LOCALES[language], options).replace(",", "")}, ${clockWithSecondsOf(at)}`;
+  return write(at, LOCALES[language], options).replace(",", "");
 }
 
+/** "Fri 27 Nov 2026, 18:00:00", for tooltips. */
+export function fullOf(at: Temporal.ZonedDateTime, language: Language): string {
+  return `${fullDayOf(at, language)}, ${clockWithSecondsOf(at)}`;
+}
+
+/** Units with the space before them, which Korean does without. */
 export interface DistanceWords {
   readonly day: string;
   readonly hour: string;
@@ -117,8 +123,8 @@ export interface DistanceWords {
   readonly second: string;
 }
 
-/** "3 d 4 h", "2 h 5 min", "58 s": the two largest units that are not zero. */
-export function distanceOf(ms: number, words: DistanceWords): string {
+/** "3 d 4 h", "2 h 5 min", "58 s": the largest units that are not zero. */
+export function distanceOf(ms: number, words: DistanceWords, units: 1 | 2 = 2): string {
   const seconds = Math.round(Math.abs(ms) / 1000);
   const parts: readonly (readonly [number, string])[] = [
     [Math.floor(seconds / 86_400), words.day],
@@ -127,10 +133,49 @@ export function distanceOf(ms: number, words: DistanceWords): string {
     [seconds % 60, words.second],
   ];
   const first = parts.findIndex(([count]) => count > 0);
-  if (first === -1) return `0 ${words.second}`;
+  if (first === -1) return `0${words.second}`;
   return parts
-    .slice(first, first + 2)
+    .slice(first, first + units)
     .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count} ${unit}`)
+    .map(([count, unit]) => `${count}${unit}`)
     .join(" ");
+}
+
+function writeDate(day: Temporal.PlainDate, language: Language, options: Options): string {
+  return write(day.toZonedDateTime("UTC"), LOCALES[language], options);
+}
+
+/** "November 2026", "2026년 11월". */
+export function monthOf(day: Temporal.PlainDate, language: Language): string {
+  return writeDate(day, language, { month: "long", year: "numeric" });
+}
+
+/** "22–28 March 2027", with a month and a year once where both days share them. */
+export function spanOf(
+  first: Temporal.PlainDate,
+  last: Temporal.PlainDate,
+  language: Language,
+): string {
+  const ms = (day: Temporal.PlainDate) => day.toZonedDateTime("UTC").epochMilliseconds;
+  const options: Options = { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" };
+  return formatOf(LOCALES[language], options).formatRange(ms(first), ms(last));
+}
+
+export function weekdayOf(
+  day: Temporal.PlainDate,
+  language: Language,
+  weekday: "short" | "long" = "short",
+): string {
+  return writeDate(day, language, { weekday });
+}
+
+/** "1 Dec", "12월 1일". */
+export function dateOf(day: Temporal.PlainDate, language: Language): string {
+  return writeDate(day, language, { day: "numeric", month: "short" });
+}
+
+/** "Tue 24 November", "11월 24일 (화)". */
+export function longDateOf(day: Temporal.PlainDate, language: Language): string {
+  const month = language === "ko" ? "short" : "long";
+  return writeDate(day, language, { weekday: "short", day: "numeric", month }).replace(",", "");
 }

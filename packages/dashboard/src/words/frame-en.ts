@@ -3,7 +3,7 @@ export const frameEn = {
   skip: "Skip to content",
   mainMenu: "Main",
   bottomMenu: "Main, at the bottom",
-  workspace: (name: string) => `Workspace: ${name}`,
+  workspace: "Workspace",
   newPost: "New post",
   more: "More",
   items: {

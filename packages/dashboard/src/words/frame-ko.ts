@@ -4,7 +4,7 @@ export const frameKo: typeof frameEn = {
   skip: "본문으로 건너뛰기",
   mainMenu: "주 메뉴",
   bottomMenu: "하단 메뉴",
-  workspace: (name) => `워크스페이스: ${name}`,
+  workspace: "워크스페이스",
   newPost: "새 게시물",
   more: "더보기",
   items: {

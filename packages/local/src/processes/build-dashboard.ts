@@ -59,14 +59,16 @@ export async function buildDashboard(root: string): Promise<void> {
   if (built === wanted) return;
   const made = `${output}.${process.pid}`;
   const vite = join(folder, "node_modules/vite/bin/vite.js");
-  await run(process.execPath, [vite, "build", "--outDir", made, "--logLevel", "warn"], {
-    cwd: folder,
-    timeout: BUILD_TIMEOUT_MS,
-  });
-  await compressFiles(made);
-  writeFileSync(join(made, STAMP), wanted);
-  rmSync(`${made}.old`, { recursive: true, force: true });
-  if (existsSync(output)) renameSync(output, `${made}.old`);
-  renameSync(made, output);
-  rmSync(`${made}.old`, { recursive: true, force: true });
+  try {
+    await run(process.execPath, [vite, "build", "--outDir", made, "--logLevel", "warn"], {
+      cwd: folder,
+      timeout: BUILD_TIMEOUT_MS,
+    });
+    await compressFiles(made);
+    writeFileSync(join(made, STAMP), wanted);
+    if (existsSync(output)) renameSync(output, `${made}.old`);
+    renameSync(made, output);
+  } finally {
+    for (const rest of [made, `${made}.old`]) rmSync(rest, { recursive: true, force: true });
+  }
 }

@@ -61,10 +61,13 @@ export async function insertLink(
 /** Uses a login link up. Of several concurrent calls for one link, one gets it. */
 export async function takeLink(tx: TransactionSql, hash: Uint8Array): Promise<Login | undefined> {
   const [row] = await tx<{ scopes: readonly string[]; workspaceId: string }[]>`
-    delete from dashboard_links
-    where hash = ${hash}
-    and expires_at > now()
-    returning scopes, workspace_id`;
+    delete from dashboard_links l
+    using workspaces w
+    where l.hash = ${hash}
+    and l.expires_at > now()
+    and w.id = l.workspace_id
+    and w.removes_at is null
+    returning l.scopes, l.workspace_id`;
   if (row === undefined) return undefined;
   const { scopes, workspaceId } = row;
   return { keyId: undefined, scopes, workspaceIds: [workspaceId], expiresAt: null };
@@ -77,13 +80,20 @@ export async function lockLoginKey(
 ): Promise<Login | undefined> {
   const [row] = await tx<Login[]>`
     select k.id as key_id, null::text[] as scopes, k.expires_at,
-      array(select m.workspace_id from api_key_workspaces m where m.api_key_id = k.id order by 1) as workspace_ids
+      array(
+        select m.workspace_id
+        from api_key_workspaces m
+        join workspaces w on w.id = m.workspace_id
+        where m.api_key_id = k.id
+        and w.removes_at is null
+        order by m.workspace_id
+      ) as workspace_ids
     from api_keys k
     where k.hash = ${hash}
     and k.revoked_at is null
     and (k.expires_at is null or k.expires_at > now())
     for share of k`;
-  return row;
+  return row?.workspaceIds.length === 0 ? undefined : row;
 }
 
 export async function insertSession(

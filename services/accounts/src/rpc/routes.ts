@@ -103,7 +103,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       deleteWorkspace,
       cancelWorkspaceDeletion,
     });
-    serveWholeServices(router, deps);
+    serveOthers(router, deps);
   };
 }
 
@@ -111,10 +111,10 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
  * Services that are created as a whole. The accounts service consumes no events. Its parked events
  * are its own events that the broker has refused.
  */
-function serveWholeServices(router: ConnectRouter, deps: Dependencies): void {
+function serveOthers(router: ConnectRouter, deps: Dependencies): void {
   router.service(PlatformService, createPlatformService(deps));
-  router.service(RecoveryService, createRecoveryService(deps));
   router.service(WorkspaceRemovalService, createWorkspaceRemovalService(deps));
+  router.service(RecoveryService, createRecoveryService(deps));
   router.service(AuditService, createAuditService(deps));
   router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
   router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

@@ -39,6 +39,7 @@ import type {
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
 import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
+import { createInboxRoutes } from "#src/engagement/rpc/inbox-service.ts";
 import { createMetricsRoutes, RefreshesByHand } from "#src/engagement/rpc/refresh-metrics.ts";
 
 /** Connections to Postgres that only engagement uses, so that it never delays publishing. */
@@ -168,6 +169,7 @@ export function createEngagementRpc(
   const all = [
     createAutomationRoutes({ ...deps, ...more }),
     createCommentRoutes({ ...deps, ...more, readTimeoutMs: READ_TIMEOUT_MS }),
+    createInboxRoutes({ ...deps, ...more }),
     createMetricsRoutes({ sql, connectors, byHand }),
   ];
   return {

@@ -5,11 +5,13 @@ import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_ser
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import type { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import type { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import type { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import type { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
@@ -24,6 +26,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
+import type { StreamLimits } from "#src/routes/dashboard/event-streams.ts";
 
 /** Limits on the memory of request bodies. */
 export interface BodyLimits {
@@ -65,6 +68,9 @@ export interface ServerDeps {
   readonly posts: Client<typeof PostService>;
   readonly overview: Client<typeof OverviewService>;
   readonly publishingStatus: Client<typeof PublishingStatusService>;
+  readonly hints: Client<typeof HintService>;
+  /** Default: the production values. */
+  readonly streamLimits?: StreamLimits;
   readonly tasks: Pick<Client<typeof TaskService>, "resolveTarget">;
   readonly quota: Client<typeof QuotaService>;
   readonly queueSlots: Client<typeof QueueSlotService>;
@@ -80,6 +86,7 @@ export interface ServerDeps {
   >;
   readonly webhooks: Client<typeof WebhookService>;
   readonly comments: Client<typeof CommentService>;
+  readonly inbox: Client<typeof InboxService>;
   readonly automations: Client<typeof AutomationService>;
   readonly metrics: Client<typeof MetricsService>;
   readonly mediaBytes: MediaBytes;

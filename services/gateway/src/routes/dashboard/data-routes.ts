@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { registerAccountRoutes } from "#src/routes/dashboard/account-routes.ts";
 import { registerAutomationRoutes } from "#src/routes/dashboard/automation-routes.ts";
+import { registerInboxRoutes } from "#src/routes/dashboard/inbox-routes.ts";
 import { registerMediaRoutes } from "#src/routes/dashboard/media-routes.ts";
 import { registerMetricsRoutes } from "#src/routes/dashboard/metrics-routes.ts";
 import { registerPostRoutes } from "#src/routes/dashboard/post-routes.ts";
@@ -15,4 +16,5 @@ export function registerDataRoutes(api: FastifyInstance, deps: ServerDeps): void
   registerMetricsRoutes(api, deps);
   registerMediaRoutes(api, deps);
   registerAutomationRoutes(api, deps);
+  registerInboxRoutes(api, deps);
 }
