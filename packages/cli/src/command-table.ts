@@ -20,12 +20,14 @@ import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { webhookCommands } from "#src/commands/webhooks.ts";
 import { workspaceDeletionCommands } from "#src/commands/workspace-deletion.ts";
+import { workspaceExportCommands } from "#src/commands/workspace-export.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
 export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
   ...workspaceDeletionCommands,
+  ...workspaceExportCommands,
   ...keyCommands,
   ...accountCommands,
   ...auditCommands,

@@ -102,6 +102,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.engagement.v1.MetricsService/ListMetricsHistory": ["gateway"],
   "postrider.engagement.v1.MetricsService/RefreshMetrics": ["gateway"],
   "postrider.engagement.v1.MetricsService/SumMetrics": ["gateway"],
+  "postrider.media.v1.MediaFileService/ReadMediaFile": ["operator"],
   "postrider.media.v1.MediaService/BatchGetMedia": [
     "gateway",
     "posts",
@@ -128,6 +129,8 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.operations.v1.DiagnosticsService/Diagnose": ["operator"],
   "postrider.operations.v1.ParkedEventService/ListParkedEvents": ["operator"],
   "postrider.operations.v1.ParkedEventService/RedriveParkedEvents": ["operator"],
+  "postrider.operations.v1.WorkspaceExportService/ListExportedRows": ["operator"],
+  "postrider.operations.v1.WorkspaceExportService/ListExportedTables": ["operator"],
   "postrider.posts.v1.MediaUseService/BatchGetMediaNeeds": ["media"],
   "postrider.posts.v1.MediaUseService/BatchGetMediaUses": ["media"],
   "postrider.posts.v1.OverviewService/GetOverview": ["gateway"],

@@ -12,11 +12,14 @@ import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/worksp
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
+import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
@@ -105,14 +108,15 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
 }
 
 /**
- * The accounts service consumes no events. Its parked events are its own events that the broker has
- * refused.
+ * Services that are created as a whole. The accounts service consumes no events. Its parked events
+ * are its own events that the broker has refused.
  */
 function serveOthers(router: ConnectRouter, deps: Dependencies): void {
   router.service(PlatformService, createPlatformService(deps));
   router.service(WorkspaceRemovalService, createWorkspaceRemovalService(deps));
   router.service(RecoveryService, createRecoveryService(deps));
   router.service(AuditService, createAuditService(deps));
+  router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
   router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
 }
 

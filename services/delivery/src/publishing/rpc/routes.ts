@@ -5,9 +5,12 @@ import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_servi
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
+import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { batchGetTargetStates } from "./batch-get-target-states.ts";
 import { batchGetWaits } from "./batch-get-waits.ts";
 import { cancelTargets } from "./cancel-targets.ts";
@@ -28,6 +31,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     router.service(PauseService, createPauseService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(AuditService, createAuditService(deps));
+    router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
     router.service(ParkedEventService, createParkedEventService(deps));
   };
 }
