@@ -12,6 +12,8 @@ import { startLoad } from "./load.ts";
 const SERVICES = ["accounts", "posts", "media", "inspector", "delivery"];
 const DEPLOYMENTS = SERVICES.map((name) => `deployment/${name}`);
 const PER_SECOND = 10;
+/** Longer than a few retries of a call, because a small cluster may be busy. */
+const PUBLISH_MS = 300_000;
 
 const run = promisify(execFile);
 
@@ -66,7 +68,7 @@ async function runStep(
 await runScript("drill", async () => {
   const identity = toIdentity("operator", [process.env.IDENTITY_KEYS ?? ""]);
   if (identity === undefined) throw new Error("IDENTITY_KEYS holds no key");
-  console.log(`${await publishEverywhere(identity)} publications are visible`);
+  console.log(`${await publishEverywhere(identity, PUBLISH_MS)} publications are visible`);
   const demo = { accountsUrl: "http://127.0.0.1:8081", identity, known: undefined };
   const { apiKey, accounts } = await ensureDemoWorkspace(demo);
   const accountId = accounts.find(({ platform }) => platform === "bluesky")?.id ?? "";

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { createClient } from "../../packages/client/src/client.ts";
 
-const POST_EVERY = 4;
-const PUBLISH_MS = 120_000;
+/** One account publishes one post at a time. */
+const POST_EVERY = 10;
+const PUBLISH_MS = 300_000;
 
 export interface LoadReport {
   readonly requests: number;
@@ -49,9 +50,12 @@ export function startLoad(options: LoadOptions): { stop(): Promise<LoadReport> }
       clearInterval(timer);
       await Promise.all(running);
       const patient = createClient(options);
-      const posts = await Promise.all(
-        ids.map((id) => patient.waitForPost(id, { timeoutMs: PUBLISH_MS }).catch(() => undefined)),
-      );
+      let lost = 0;
+      for (const id of ids) {
+        const wait = patient.waitForPost(id, { timeoutMs: PUBLISH_MS });
+        const status = await wait.then((post) => post.status).catch(String);
+        if (status !== "published") lost += 1;
+      }
       const answer = await fetch(`${simulatorUrl}/_control/visible`);
       const visible = ((await answer.json()) as readonly { text: string }[]).map(
         ({ text }) => text,
@@ -61,7 +65,7 @@ export function startLoad(options: LoadOptions): { stop(): Promise<LoadReport> }
         requests: running.length,
         failures,
         accepted: ids.length,
-        lost: posts.filter((post) => post?.status !== "published").length,
+        lost,
         doubled: counts.filter((count) => count > 1).length,
       };
     },

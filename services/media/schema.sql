@@ -126,6 +126,7 @@ CREATE UNIQUE INDEX media_delivery_object ON media.media USING btree (delivery_k
 CREATE UNIQUE INDEX media_object ON media.media USING btree (object_key) WHERE (object_key IS NOT NULL);
 CREATE INDEX media_pending ON media.media USING btree (created_at) WHERE (status = 'pending'::text);
 CREATE INDEX media_prepared ON media.media USING btree (id) WHERE ((status = 'ready'::text) AND (prepared_at IS NOT NULL));
+CREATE INDEX media_rejected ON media.media USING btree (created_at) WHERE (status = 'rejected'::text);
 CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
 CREATE INDEX media_storage ON media.media USING btree (workspace_id) INCLUDE (status, bytes, delivery_bytes, delivery_key) WHERE ((status <> 'rejected'::text) OR (object_key IS NOT NULL));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);

@@ -22,6 +22,8 @@ function toComponent(component: ComponentType): ComponentType {
 
 /** Every screen inside the frame: one line each. The frame shows the first path that matches. */
 export const SCREENS: readonly Screen[] = [
+  screen("/posts/new", "ComposeScreen", () => import("./screens/compose/compose-screen.tsx")),
+  screen("/posts/:id/edit", "ComposeScreen", () => import("./screens/compose/compose-screen.tsx")),
   screen("/posts", "PostsScreen", () => import("./screens/posts/posts-screen.tsx")),
   screen("/posts/:id", "PostScreen", () => import("./screens/post/post-screen.tsx")),
   screen("/start", "StartScreen", () => import("./screens/start/start-screen.tsx")),
@@ -29,4 +31,7 @@ export const SCREENS: readonly Screen[] = [
   screen("/queue", "QueueScreen", () => import("./screens/queue/queue-screen.tsx")),
   screen("/status", "StatusScreen", () => import("./screens/status/status-screen.tsx")),
   screen("/metrics", "MetricsScreen", () => import("./screens/metrics/metrics-screen.tsx")),
+  screen("/accounts", "AccountsScreen", () => import("./screens/accounts/accounts-screen.tsx")),
+  screen("/keys", "KeysScreen", () => import("./screens/keys/keys-screen.tsx")),
+  screen("/media", "MediaScreen", () => import("./screens/media/media-screen.tsx")),
 ];

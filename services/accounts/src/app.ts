@@ -20,6 +20,7 @@ import {
 } from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
+import { type RowCleaning, startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import { createLateNudge } from "@postrider/shared/process/loop";
@@ -27,6 +28,7 @@ import { listenService, openDatabaseProcess } from "@postrider/shared/process/se
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
+import { deleteOldKeys } from "#src/db/api-keys.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
 import { startDeleteEndedSessions } from "#src/jobs/delete-ended-sessions.ts";
@@ -90,6 +92,14 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
+const OLD_KEYS: RowCleaning = {
+  job: "clean-api-keys",
+  rows: "API keys that were revoked or expired over 400 days ago",
+  idleMs: 6 * 3_600_000,
+  pageRows: 1000,
+  deleteRows: deleteOldKeys,
+};
+
 function startJobs(
   config: Config,
   deps: Dependencies & { readonly guard: DeploymentGuard },
@@ -101,6 +111,7 @@ function startJobs(
     startCleaningAudit({ ...config, sql, logger }),
     startDeleteEndedSessions(deps),
     startRemovingOwnWorkspaces(deps),
+    ...startCleaningRows(sql, logger, [OLD_KEYS]),
   ];
 }
 

@@ -7,6 +7,7 @@ import {
   removeWorkspace,
 } from "@postrider/shared/testing/workspace-removal";
 import { describe, expect, test } from "vitest";
+import { deleteOldKeys } from "#src/db/api-keys.ts";
 import { removalOptions } from "#src/jobs/remove-workspaces.ts";
 import { createTenant } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
@@ -158,4 +159,26 @@ test("the removal of a workspace leaves no row of it in any table of accounts, a
   await removeWorkspace(sql, ids.removed, removalOptions({ ...fixture.app.deps, sql }));
 
   await expectRemoved(database.migrationSql, ids, before);
+});
+
+test("API keys that were revoked or expired over 400 days ago are deleted, and younger and working ones stay", async () => {
+  const { app, sql } = fixture;
+  const tenant = await createTenant(app);
+  const make = async (column: "revoked_at" | "expires_at", days: number) => {
+    const { apiKey } = await app.apiKeys.createApiKey({
+      name: "old",
+      workspaceIds: [tenant.workspaceId],
+      scopes: ["all"],
+    });
+    const id = apiKey?.id ?? "";
+    await sql`update api_keys set ${sql(column)} = now() - ${days} * interval '1 day' where id = ${id}`;
+    return id;
+  };
+  await make("revoked_at", 401);
+  await make("expires_at", 401);
+  const kept = [tenant.keyId, await make("revoked_at", 399), await make("expires_at", 399)];
+  expect(await deleteOldKeys(sql, 100)).toBe(2);
+  const left = await sql<{ id: string }[]>`
+    select api_key_id as id from api_key_workspaces where workspace_id = ${tenant.workspaceId} order by 1`;
+  expect(left.map(({ id }) => id)).toEqual(kept);
 });

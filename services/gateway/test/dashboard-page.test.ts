@@ -133,7 +133,14 @@ test("a dashboard that is not built is answered with a page that says so, until 
 test("with `DASHBOARD=off` neither the page, nor its interface, nor its sessions exist", async () => {
   await open({ dashboardFolder: undefined });
   const cookie = `postrider=pr_session_${"0".repeat(49)}`;
-  for (const url of ["/app", "/app/login", SCRIPT, "/app/api/session", "/app/api/unknown"]) {
+  for (const url of [
+    "/app",
+    "/app/login",
+    SCRIPT,
+    "/app/api/session",
+    "/app/api/events",
+    "/app/api/x",
+  ]) {
     const { statusCode, headers } = await app.inject({ url, headers: { cookie } });
     expect([statusCode, headers["content-type"]]).toEqual([404, "application/json; charset=utf-8"]);
   }

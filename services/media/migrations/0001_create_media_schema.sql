@@ -67,6 +67,9 @@ create index media_pending on media (created_at) where status = 'pending';
 create index media_removable on media (lease_until)
   where status = 'deleting' or (status = 'rejected' and object_key is not null);
 
+-- Used by the job clean-rejected-media to find media whose file is deleted.
+create index media_rejected on media (created_at) where status = 'rejected';
+
 -- Used by the job remove-old-media to find media that were published.
 create index media_prepared on media (id) where status = 'ready' and prepared_at is not null;
 

@@ -15,6 +15,7 @@ import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
+import { startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { watchDisk } from "@postrider/shared/process/disk";
@@ -29,7 +30,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
-import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
+import { CLEANINGS } from "#src/jobs/clean-rows.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOldMedia } from "#src/jobs/remove-old-media.ts";
@@ -234,7 +235,7 @@ function startJobs(
     startRemovingOldMedia({ ...deps, posts: deps.posts.client(MediaUseService), retentionDays }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),
     startCleaningAudit({ ...deps, auditDays }),
-    startCleaningImportClaims(deps.sql, deps.logger),
+    ...startCleaningRows(deps.sql, deps.logger, CLEANINGS),
     startRemovingWorkspaceMedia(deps, {
       list: () => removals.listWorkspaceRemovals({}),
       report: (report) => removals.reportWorkspaceRemoval(report),

@@ -3,7 +3,8 @@ import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service
 import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { insertReadyMedia } from "#src/db/media.ts";
+import { insertReadyMedia, insertUpload } from "#src/db/media.ts";
+import { deleteOldRejected } from "#src/db/old-media.ts";
 import { startMedia } from "./media-fixture.ts";
 
 interface KnownPost {
@@ -168,4 +169,30 @@ test("a post that wants to use media which the job has marked finds them deleted
   expect(await old.use()).toEqual(["deleting"]);
   const usages = await service.sql`select from media_usages where media_id = ${old.id}`;
   expect(usages).toHaveLength(1);
+});
+
+test("media that were rejected over 30 days ago are forgotten, unless a draft names them or their file is still there", async () => {
+  const { sql } = service;
+  const insert = async (days: number, objectKey: string | null = null) => {
+    const [id, workspaceId] = [newId(), newId()];
+    const image = { kind: "image", contentType: "image/png", bytes: 5, fileName: "a.png" } as const;
+    await sql.begin((tx) => insertUpload(tx, { id, workspaceId, ...image }));
+    await sql`
+      update media
+      set status = 'rejected', rejection = '{}', object_key = ${objectKey}, created_at = ${daysAgo(days)}
+      where id = ${id}`;
+    return { id, workspaceId };
+  };
+  await insert(31);
+  const [young, named, stored] = [
+    await insert(29),
+    await insert(31),
+    await insert(31, "objects/1"),
+  ];
+  await sql`
+    insert into media_usages (workspace_id, media_id, post_id, post_version)
+    values (${named.workspaceId}, ${named.id}, ${newId()}, 1)`;
+  expect(await deleteOldRejected(sql, 100)).toBe(1);
+  const left = await sql<{ id: string }[]>`select id from media order by id`;
+  expect(left.map(({ id }) => id)).toEqual([young.id, named.id, stored.id]);
 });

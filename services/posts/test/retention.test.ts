@@ -1,5 +1,6 @@
 import { firstIdAt, newId } from "@postrider/shared/ids";
 import { beforeEach, expect, test } from "vitest";
+import { deleteRevokedRules } from "#src/db/queue-slot-rules.ts";
 import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
 import type { ShownPost } from "./shown-posts.ts";
 import { workspaceOf } from "./workspace.ts";
@@ -156,4 +157,21 @@ test("BatchGetMediaNeeds says that a post has ended at its last publication, and
 test("BatchGetMediaNeeds refuses a malformed id, because a missing post lets its media be removed", async () => {
   const call = posts.mediaUses.batchGetMediaNeeds({ postIds: ["A"] });
   await expect(call).rejects.toThrow("invalid_request");
+});
+
+test("a queue slot rule that was revoked over 40 days ago is deleted, and younger and active ones stay", async () => {
+  const workspaceId = newId();
+  const insert = async (status: string, days: number) => {
+    const id = newId();
+    await posts.sql`
+      insert into queue_slot_rules (id, workspace_id, name, weekdays, times, timezone, status, created_at, updated_at)
+      values (${id}, ${workspaceId}, 'rule', '{mon}', '{09:00}', 'UTC', ${status}, now(), ${daysAgo(days)})`;
+    return id;
+  };
+  await insert("revoked", 41);
+  const kept = [await insert("revoked", 39), await insert("paused", 400)];
+  expect(await deleteRevokedRules(posts.sql, 100)).toBe(1);
+  const left = await posts.sql<{ id: string }[]>`
+    select id from queue_slot_rules where workspace_id = ${workspaceId} order by id`;
+  expect(left.map(({ id }) => id)).toEqual(kept);
 });

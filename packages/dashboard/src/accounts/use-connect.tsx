@@ -17,8 +17,10 @@ interface ConnectOptions {
   readonly onConnected: (account: Account) => Promise<void> | void;
 }
 
+export type BeginConnect = (wanted: Wanted) => void;
+
 interface Connect {
-  readonly begin: (wanted: Wanted) => void;
+  readonly begin: BeginConnect;
   readonly isBusy: boolean;
   readonly error: unknown;
   /** To be rendered; null while nothing is asked for. */

@@ -39,7 +39,7 @@ export function Foot({ onShowKeys }: { readonly onShowKeys: () => void }) {
   );
 }
 
-export function ZoneButton() {
+function ZoneButton() {
   const words = useWords(frameWords);
   const { zone, language } = useSettings();
   const now = useNow();
@@ -59,7 +59,7 @@ export function ZoneButton() {
   );
 }
 
-export function LiveLine() {
+function LiveLine() {
   const words = useWords(frameWords);
   const state = useLiveState();
   const [word, hint] = {

@@ -1,9 +1,10 @@
-import { useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { Skeleton } from "../kit/empty-state.tsx";
 import { ToastBar } from "../kit/toast.tsx";
 import { useLiveEvents } from "../live/live-events.ts";
+import { postsApi } from "../posts/posts-api.ts";
 import { refusedMove } from "../posts/refused-moves.ts";
 import { SCREENS } from "../screens.ts";
 import { useStore } from "../settings/create-store.ts";
@@ -17,6 +18,7 @@ import { NotFound } from "./not-found.tsx";
 import { SessionEnded } from "./session-ended.tsx";
 import { Sidebar } from "./sidebar.tsx";
 import { TabBar } from "./tab-bar.tsx";
+import { useArrival } from "./use-arrival.ts";
 import { useCounts } from "./use-counts.ts";
 import { useFrameKeys } from "./use-frame-keys.ts";
 
@@ -68,14 +70,22 @@ function Refused() {
   );
 }
 
+/** The posts; a workspace without an account begins with the way to its first post. */
+function Landing() {
+  const { data, isError } = useQuery(postsApi.accounts());
+  if (data === undefined && !isError) return <Skeleton />;
+  return <Redirect to={data?.accounts.length === 0 ? "/start" : "/posts"} replace />;
+}
+
 function Screens() {
   const [path] = useLocation();
+  useArrival(path);
   return (
     <ErrorBoundary key={path}>
       <Suspense fallback={<Skeleton />}>
         <Switch>
           <Route path="/">
-            <Redirect to="/posts" replace />
+            <Landing />
           </Route>
           {SCREENS.map(({ path: screenPath, Component }) => (
             <Route key={screenPath} path={screenPath}>

@@ -27,7 +27,7 @@ export function Sidebar({ counts, onShowKeys }: SidebarProps) {
       {can("posts:write") && (
         <LinkButton
           kind="primary"
-          href="/compose"
+          href="/posts/new"
           icon={SquarePen}
           shortcut="C"
           className={css.new}

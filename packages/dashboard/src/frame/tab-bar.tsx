@@ -22,13 +22,13 @@ export function TabBar({ counts, onShowKeys }: TabBarProps) {
   // The sheet belongs to the place where it was opened, so that going elsewhere closes it.
   const [openAt, setOpenAt] = useState<string>();
   const [path] = useLocation();
-  const isElsewhere = !/^\/(?:posts|calendar|compose|comments)\b/.test(path);
+  const isElsewhere = !/^\/(?:posts|calendar|comments)\b/.test(path);
   return (
     <>
       <nav className={css.tabbar} aria-label={words.bottomMenu}>
         <Tab path="/posts" icon={Send} label={words.items.posts} count={counts.posts} />
         <Tab path="/calendar" icon={CalendarDays} label={words.items.calendar} />
-        <Link href="/compose">
+        <Link href="/posts/new">
           <span className={css.go}>
             <SquarePen className="i" aria-hidden="true" />
           </span>

@@ -12,7 +12,7 @@ export function useFrameKeys(showKeys: () => void): void {
   );
   useKeys({
     "?": showKeys,
-    c: () => navigate("/compose"),
+    c: () => navigate("/posts/new"),
     ...Object.fromEntries(places),
   });
 }

@@ -15,7 +15,8 @@ let before: { readonly key: string; readonly at: number } | undefined;
 
 /** The newest layer that knows a key handles it, so that a screen goes before the frame. */
 function handle(event: KeyboardEvent): void {
-  if (event.defaultPrevented || event.isComposing) return;
+  // What floats above the page has its own keys: Esc closes it, and nothing behind it acts.
+  if (event.defaultPrevented || event.isComposing || isCovered()) return;
   const key = keyNameOf(event);
   if (key !== undefined && (!isLetter(key) || takesLetters(event))) press(key, event);
 }
@@ -33,9 +34,13 @@ function press(key: string, event: KeyboardEvent): void {
   match(event);
 }
 
-/** Keys without a modifier are off while typing, over an open dialog, and where switched off. */
+function isCovered(): boolean {
+  return document.querySelector("dialog[open], :popover-open") !== null;
+}
+
+/** Keys without a modifier are off while typing, and where they are switched off. */
 function takesLetters({ target }: KeyboardEvent): boolean {
-  if (!readSettings().letterKeys || document.querySelector("dialog[open]") !== null) return false;
+  if (!readSettings().letterKeys) return false;
   const typing = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
   return !(target instanceof Element && target.matches(typing));
 }

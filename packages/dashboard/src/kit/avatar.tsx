@@ -14,7 +14,7 @@ function tintOf(id: string): string {
 }
 
 /** The first letter of a name as a reader sees it; marks such as "@" are passed over. */
-export function initialOf(name: string): string {
+function initialOf(name: string): string {
   const letter = /[\p{L}\p{N}]/u.exec(name)?.[0] ?? "?";
   return letter.toLocaleUpperCase();
 }

@@ -54,6 +54,8 @@ interface LinkButtonProps extends Look {
   /** A path inside the dashboard, or an address outside of it, which opens in a new tab. */
   readonly href: string;
   readonly "aria-label"?: string | undefined;
+  /** A key of the page that presses it. */
+  readonly "data-key"?: string | undefined;
   readonly className?: string | undefined;
 }
 
@@ -64,6 +66,7 @@ export function LinkButton(props: LinkButtonProps) {
     className: classNames(lookOf(props), className),
     "aria-label": props["aria-label"],
     title: props["aria-label"],
+    "data-key": props["data-key"],
   };
   const inside = (
     <Inside icon={icon} iconAfter={iconAfter} shortcut={shortcut}>

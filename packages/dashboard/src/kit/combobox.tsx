@@ -4,16 +4,8 @@ import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { classNames } from "./class-names.ts";
 import css from "./combobox.module.css";
+import { type ComboOption, findOptions } from "./find-options.ts";
 import { Popover, type TriggerProps } from "./popover.tsx";
-
-export interface ComboOption {
-  readonly value: string;
-  readonly label: string;
-  /** After the label, such as "this computer". */
-  readonly note?: string | undefined;
-  /** At the end, such as an offset. */
-  readonly end?: string | undefined;
-}
 
 interface ComboboxProps {
   readonly label: string;
@@ -21,24 +13,6 @@ interface ComboboxProps {
   readonly options: readonly ComboOption[];
   readonly onChange: (value: string) => void;
   readonly trigger: (props: TriggerProps) => ReactNode;
-}
-
-const MAX_SHOWN = 50;
-
-/** Options that contain the words of the query, those that begin with it first. */
-export function findOptions(
-  options: readonly ComboOption[],
-  query: string,
-): readonly ComboOption[] {
-  const wanted = query.trim().toLocaleLowerCase();
-  const matches = options.filter(({ value, label }) =>
-    `${label} ${value.replaceAll("_", " ")}`.toLocaleLowerCase().includes(wanted),
-  );
-  const begins = (option: ComboOption) => option.label.toLocaleLowerCase().startsWith(wanted);
-  return [...matches.filter(begins), ...matches.filter((option) => !begins(option))].slice(
-    0,
-    MAX_SHOWN,
-  );
 }
 
 /** A long list in which one types to find. */

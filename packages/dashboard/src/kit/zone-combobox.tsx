@@ -5,7 +5,8 @@ import { offsetOf, placeOf } from "../time/place-names.ts";
 import { useNow } from "../time/use-now.ts";
 import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
-import { Combobox, type ComboOption } from "./combobox.tsx";
+import { Combobox } from "./combobox.tsx";
+import type { ComboOption } from "./find-options.ts";
 import type { TriggerProps } from "./popover.tsx";
 
 interface ZoneComboboxProps {

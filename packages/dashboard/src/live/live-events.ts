@@ -1,6 +1,7 @@
 import type { DashboardEvent, DashboardEventType } from "@postrider/rest/dashboard/events";
 import type { QueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { sessionApi } from "../session/session-api.ts";
 import { createStore, useStore } from "../settings/create-store.ts";
 
 /** The kinds of hints, as `packages/rest/src/dashboard/events.ts` lists them. */
@@ -92,8 +93,10 @@ function follow(client: QueryClient): () => void {
     source.addEventListener("error", () => {
       losing ??= window.setTimeout(poll, LOST_AFTER_MS);
       // After an answer that is not a stream the browser does not try again by itself.
-      if (source?.readyState === EventSource.CLOSED)
-        opening = window.setTimeout(open, REOPEN_AFTER_MS);
+      if (source?.readyState !== EventSource.CLOSED) return;
+      opening = window.setTimeout(open, REOPEN_AFTER_MS);
+      // The stream does not say why: if the session has ended, this request finds out.
+      void sessionApi.get().catch(() => undefined);
     });
   };
   open();

@@ -108,7 +108,7 @@ function ChangeButton({ failure: { kind, postId, accountId }, ...look }: KindPro
   const words = useWords(postWords);
   const media = look.small ? words.changeMediaShort : words.changeMedia;
   return (
-    <LinkButton {...look} icon={Replace} href={`/compose?from=${postId}&account=${accountId}`}>
+    <LinkButton {...look} icon={Replace} href={`/posts/new?from=${postId}&account=${accountId}`}>
       {kind === "change_media" ? media : words.changeContent}
     </LinkButton>
   );

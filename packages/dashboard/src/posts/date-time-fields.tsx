@@ -1,8 +1,9 @@
-import { ChevronDown } from "lucide-react";
-import { Button } from "../kit/button.tsx";
+import { Calendar, ChevronDown } from "lucide-react";
+import { classNames } from "../kit/class-names.ts";
 import { Input } from "../kit/field.tsx";
 import { ZoneCombobox } from "../kit/zone-combobox.tsx";
 import { useSettings } from "../settings/settings.ts";
+import { fullDayOf } from "../time/format-time.ts";
 import { type Placement, placeInZone, toZoned } from "../time/place-in-zone.ts";
 import { placeOf } from "../time/place-names.ts";
 import { useWords } from "../words/use-words.ts";
@@ -44,20 +45,15 @@ interface DateTimeFieldsProps {
 export function DateTimeFields({ reading, onChange }: DateTimeFieldsProps) {
   const words = useWords(postWords).move;
   const { language } = useSettings();
-  const { date, time, zone } = reading;
+  const { time, zone } = reading;
   return (
     <div className={css.fields}>
-      <Input
-        type="date"
-        aria-label={words.date}
-        className="num"
-        value={date}
-        onChange={({ target }) => onChange({ ...reading, date: target.value })}
-      />
+      <DateField reading={reading} onChange={onChange} />
       <Input
         type="time"
         aria-label={words.time}
-        className="num"
+        className={classNames("num", css.time)}
+        data-place="time"
         value={time}
         onChange={({ target }) => onChange({ ...reading, time: target.value })}
       />
@@ -66,15 +62,39 @@ export function DateTimeFields({ reading, onChange }: DateTimeFieldsProps) {
         value={zone}
         onChange={(chosen) => onChange({ ...reading, zone: chosen })}
         trigger={(props) => (
-          <Button
-            iconAfter={ChevronDown}
+          <button
+            type="button"
+            className={css.box}
             aria-label={words.changePlace(placeOf(zone, language))}
             {...props}
           >
             {placeOf(zone, language)}
-          </Button>
+            <ChevronDown className="i i-s" aria-hidden="true" />
+          </button>
         )}
       />
     </div>
+  );
+}
+
+/** While the field does not have the focus, its date is read in words, with the weekday. */
+function DateField({ reading, onChange }: DateTimeFieldsProps) {
+  const words = useWords(postWords).move;
+  const { language } = useSettings();
+  const noon = placeReading({ ...reading, time: "12:00" });
+  return (
+    <span className={classNames(css.box, css.date)}>
+      <Calendar className="i" aria-hidden="true" />
+      <span className="num" aria-hidden="true">
+        {noon === undefined ? words.date : fullDayOf(noon.at, language)}
+      </span>
+      <input
+        type="date"
+        aria-label={words.date}
+        value={reading.date}
+        onChange={({ target }) => onChange({ ...reading, date: target.value })}
+        onClick={({ currentTarget }) => currentTarget.showPicker()}
+      />
+    </span>
   );
 }

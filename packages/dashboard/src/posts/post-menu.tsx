@@ -70,11 +70,11 @@ function useItems(post: PostSummary | PostDetail, actions: Actions): readonly (M
     canWrite && isShown ? [{ label, icon, onChoose }] : [];
   return [
     { label: words.open, icon: Eye, onChoose: () => navigate(`/posts/${id}`) },
-    ...when(isPlanned, words.edit, SquarePen, () => navigate(`/compose?post=${id}`)),
+    ...when(isPlanned, words.edit, SquarePen, () => navigate(`/posts/${id}/edit`)),
     ...when(isPlanned, words.moveTo, MoveRight, () => actions.setOpen("move")),
     ...when(isPlanned, words.publishNow, Send, actions.publish),
     ...when(isHurt, words.retryAll, RotateCcw, actions.retry),
-    ...when(true, words.useAgain, CopyPlus, () => navigate(`/compose?from=${id}`)),
+    ...when(true, words.useAgain, CopyPlus, () => navigate(`/posts/new?from=${id}`)),
     { label: words.copyId, icon: Copy, onChoose: () => void navigator.clipboard.writeText(id) },
     ...(canWrite && status !== "publishing"
       ? [

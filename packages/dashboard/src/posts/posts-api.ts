@@ -17,19 +17,21 @@ export interface PostVersion {
   readonly etag: string | undefined;
 }
 
+export async function readPost(id: string, signal?: AbortSignal): Promise<PostVersion> {
+  let etag: string | null = null;
+  const onResponse = ({ headers }: Response) => {
+    etag = headers.get("etag");
+  };
+  return { post: await api.getPost(id, {}, { signal, onResponse }), etag: etag ?? undefined };
+}
+
 const NEWEST_MEDIA = 100;
 
 export const postsApi = {
   post: (id: string) =>
     queryOptions({
       queryKey: ["post", id],
-      queryFn: async ({ signal }): Promise<PostVersion> => {
-        let etag: string | null = null;
-        const onResponse = ({ headers }: Response) => {
-          etag = headers.get("etag");
-        };
-        return { post: await api.getPost(id, {}, { signal, onResponse }), etag: etag ?? undefined };
-      },
+      queryFn: ({ signal }) => readPost(id, signal),
     }),
   /** Cause, cure and what is waited for, for each account of a post. */
   targets: (id: string) =>

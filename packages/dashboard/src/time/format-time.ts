@@ -99,17 +99,23 @@ export function dayHeadOf(
   return near === day || near === look.words.yesterday ? day : `${near}, ${day}`;
 }
 
-/** "Fri 27 Nov 2026, 18:00:00", for tooltips. */
-export function fullOf(at: Temporal.ZonedDateTime, language: Language): string {
+/** "Fri 27 Nov 2026": a day with its year, where a time is chosen. */
+export function fullDayOf(at: Temporal.ZonedDateTime, language: Language): string {
   const options: Options = {
     weekday: "short",
     day: "numeric",
     month: "short",
     year: "numeric",
   };
-  return `${write(at, LOCALES[language], options).replace(",", "")}, ${clockWithSecondsOf(at)}`;
+  return write(at, LOCALES[language], options).replace(",", "");
 }
 
+/** "Fri 27 Nov 2026, 18:00:00", for tooltips. */
+export function fullOf(at: Temporal.ZonedDateTime, language: Language): string {
+  return `${fullDayOf(at, language)}, ${clockWithSecondsOf(at)}`;
+}
+
+/** Units with the space before them, which Korean does without. */
 export interface DistanceWords {
   readonly day: string;
   readonly hour: string;
@@ -127,11 +133,11 @@ export function distanceOf(ms: number, words: DistanceWords, units: 1 | 2 = 2): 
     [seconds % 60, words.second],
   ];
   const first = parts.findIndex(([count]) => count > 0);
-  if (first === -1) return `0 ${words.second}`;
+  if (first === -1) return `0${words.second}`;
   return parts
     .slice(first, first + units)
     .filter(([count]) => count > 0)
-    .map(([count, unit]) => `${count} ${unit}`)
+    .map(([count, unit]) => `${count}${unit}`)
     .join(" ");
 }
 

@@ -50,5 +50,5 @@ export const kitEn = {
   nothingHarmed: "Nothing was changed.",
   inTime: (distance: string) => `in ${distance}`,
   ago: (distance: string) => `${distance} ago`,
-  distance: { day: "d", hour: "h", minute: "min", second: "s" },
+  distance: { day: " d", hour: " h", minute: " min", second: " s" },
 };

@@ -138,3 +138,24 @@ export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promi
       for no key update skip locked
     )`;
 }
+
+/** Those that have not worked for 400 days. Their names stay in the audit log until its own end. */
+export async function deleteOldKeys(sql: ISql, limit: number): Promise<number> {
+  const { count } = await sql`
+    with old as materialized (
+      select id
+      from api_keys
+      where least(revoked_at, expires_at) < now() - interval '400 days'
+      limit ${limit}
+      for update skip locked
+    ),
+    members as (
+      delete from api_key_workspaces
+      using old
+      where api_key_id = old.id
+    )
+    delete from api_keys
+    using old
+    where api_keys.id = old.id`;
+  return count;
+}

@@ -21,6 +21,7 @@ import {
   startClaimCommentActions,
   type ActionClaims,
 } from "#src/engagement/jobs/claim-comment-actions/claim-comment-actions.ts";
+import { startCleaningUnusedRows } from "#src/engagement/jobs/clean-unused-rows.ts";
 import { startCountBacklogs, startCountMetrics } from "#src/engagement/jobs/count-backlogs.ts";
 import {
   startEndBlockedReplies,
@@ -83,6 +84,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     startCleaningIdempotencyKeys(sql, deps.logger),
     startCleaningAudit({ sql, logger: deps.logger, auditDays: options.config.auditDays }),
     startRemovingOldRows(deps),
+    ...startCleaningUnusedRows(deps),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);

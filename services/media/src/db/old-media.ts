@@ -100,3 +100,20 @@ export async function markOldDeleting(sql: Sql, media: readonly OldMedia[]): Pro
     return count;
   });
 }
+
+/** The files of rejected media are gone; the row says why. A draft that names them keeps it. */
+export async function deleteOldRejected(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from media
+    where id in (
+      select id
+      from media as m
+      where status = 'rejected'
+      and object_key is null
+      and created_at < now() - interval '30 days'
+      and not exists (select from media_usages as u where u.media_id = m.id)
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

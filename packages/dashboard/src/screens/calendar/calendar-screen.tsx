@@ -83,7 +83,7 @@ function usePropose(posts: readonly PostSummary[], canWrite: boolean) {
     const taken = new Set(posts.map(({ scheduledAt }) => Date.parse(scheduledAt ?? "")));
     const now = Temporal.Now.zonedDateTimeISO(zone);
     const at = proposeTime(rules, taken, Temporal.PlainDate.from(day), now);
-    if (canWrite && at !== undefined) navigate(`/compose?at=${toInstantText(at)}`);
+    if (canWrite && at !== undefined) navigate(`/posts/new?at=${toInstantText(at)}`);
   };
 }
 

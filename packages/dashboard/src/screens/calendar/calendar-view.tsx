@@ -131,7 +131,7 @@ function NothingPlanned({ canWrite }: { readonly canWrite: boolean }) {
         title={words.empty}
         action={
           canWrite && (
-            <LinkButton kind="primary" icon={SquarePen} href="/compose">
+            <LinkButton kind="primary" icon={SquarePen} href="/posts/new">
               {words.newPost}
             </LinkButton>
           )

@@ -72,7 +72,7 @@ export function useGrid({ posts, place, canWrite, onPropose }: GridOptions) {
     onPost: (id: string) => navigate(`/posts/${id}`),
     onDay: setOpenDay,
     onPropose,
-    onSlot: (at: string) => navigate(`/compose?at=${at}`),
+    onSlot: (at: string) => navigate(`/posts/new?at=${at}`),
     onLeave: (day: string) => {
       place.go(Temporal.PlainDate.from(day));
       requestAnimationFrame(() => focusOn(day));

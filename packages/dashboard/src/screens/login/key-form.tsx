@@ -17,20 +17,22 @@ interface KeyFormProps {
 export function KeyForm({ onEnter, isMain = false }: KeyFormProps) {
   const words = useWords(loginWords);
   const [key, setKey] = useState("");
+  const [workspace, setWorkspace] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const logIn = async (event: SubmitEvent) => {
     event.preventDefault();
     setBusy(true);
     try {
-      await sessionApi.open({ apiKey: key.trim() });
+      const which = workspace === "" ? {} : { workspaceId: workspace.trim() };
+      await sessionApi.open({ apiKey: key.trim(), ...which });
       onEnter();
     } catch (caught) {
       setError(caught);
       setBusy(false);
     }
   };
-  const isWrong = error instanceof PostriderError && (error.status === 401 || error.status === 422);
+  const isWrong = error instanceof PostriderError && error.status === 401;
   return (
     <form className={css.form} onSubmit={(event) => void logIn(event)}>
       <Field
@@ -50,10 +52,39 @@ export function KeyForm({ onEnter, isMain = false }: KeyFormProps) {
           />
         )}
       </Field>
+      {(workspace !== "" || isSeveral(error)) && (
+        <WorkspaceField value={workspace} onChange={setWorkspace} />
+      )}
       <Button kind={isMain ? "primary" : "plain"} type="submit" block busy={isBusy}>
         {words.logInWithKey}
       </Button>
-      {error !== undefined && !isWrong && <ErrorNotice error={error} />}
+      {error !== undefined && !isWrong && !isSeveral(error) && <ErrorNotice error={error} />}
     </form>
+  );
+}
+
+/** A key that belongs to several workspaces opens one of them. */
+function isSeveral(error: unknown): boolean {
+  return error instanceof PostriderError && error.code === "workspace_required";
+}
+
+interface WorkspaceFieldProps {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+}
+
+function WorkspaceField({ value, onChange }: WorkspaceFieldProps) {
+  const words = useWords(loginWords);
+  return (
+    <Field label={words.workspace} hint={words.workspaceHint}>
+      {(control) => (
+        <Input
+          {...control}
+          className="mono"
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+    </Field>
   );
 }

@@ -10,6 +10,8 @@ export const loginEn = {
   key: "API key",
   keyHint:
     "Sent once and exchanged for a session. It is not kept in this browser, and the session ends when the key does.",
+  workspace: "Workspace",
+  workspaceHint: "This key belongs to several workspaces: enter the id of the one to open.",
   logInWithKey: "Log in with the key",
   byLink: (command: string) =>
     `Or open a login link. It is made on the installation with ${command}.`,

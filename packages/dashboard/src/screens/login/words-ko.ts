@@ -12,6 +12,8 @@ export const loginKo: typeof loginEn = {
   key: "API 키",
   keyHint:
     "한 번만 보내 세션으로 바꿉니다. 이 브라우저에 저장하지 않으며, 키가 끝나면 세션도 끝납니다.",
+  workspace: "워크스페이스",
+  workspaceHint: "이 키는 여러 워크스페이스에 속합니다. 열 워크스페이스의 ID를 입력해 주세요.",
   logInWithKey: "키로 로그인",
   byLink: (command) => `또는 로그인 링크를 여세요. 설치된 서버에서 ${command} 명령으로 만듭니다.`,
   spent: "이미 사용했거나 10분이 지난 링크입니다.",

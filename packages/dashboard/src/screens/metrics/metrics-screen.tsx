@@ -154,7 +154,7 @@ function NothingPublished() {
       <EmptyState
         title={words.empty}
         action={
-          <LinkButton kind="primary" icon={SquarePen} href="/compose">
+          <LinkButton kind="primary" icon={SquarePen} href="/posts/new">
             {words.newPost}
           </LinkButton>
         }

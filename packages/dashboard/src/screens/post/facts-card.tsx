@@ -105,7 +105,7 @@ function Actions({ post }: { readonly post: PostDetail }) {
   return (
     <div className="row wrap">
       {isPlanned && (
-        <Button icon={MoveRight} onClick={() => setOpen("move")}>
+        <Button icon={MoveRight} data-key="m" onClick={() => setOpen("move")}>
           {words.moveTo}
         </Button>
       )}

@@ -77,7 +77,16 @@ function Neighbours({ post }: { readonly post: PostDetail }) {
   const [, navigate] = useLocation();
   const { before, after } = useNeighbours(post.id);
   const go = (id: string | undefined) => () => id !== undefined && navigate(`/posts/${id}`);
-  useKeys({ k: go(before), j: go(after), escape: () => navigate("/posts") });
+  const press = (key: string) => () =>
+    document.querySelector<HTMLElement>(`[data-key="${key}"]`)?.click();
+  useKeys({
+    k: go(before),
+    j: go(after),
+    r: press("r"),
+    e: press("e"),
+    m: press("m"),
+    escape: () => navigate("/posts"),
+  });
   return (
     <span className="row not-s">
       <Button

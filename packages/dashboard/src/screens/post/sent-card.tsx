@@ -47,11 +47,11 @@ function Again({ id, isPlanned }: { readonly id: string; readonly isPlanned: boo
   const words = useWords(detailWords);
   if (!useCan()("posts:write")) return null;
   return isPlanned ? (
-    <LinkButton kind="ghost" small icon={SquarePen} href={`/compose?post=${id}`}>
+    <LinkButton kind="ghost" small icon={SquarePen} data-key="e" href={`/posts/${id}/edit`}>
       {words.edit}
     </LinkButton>
   ) : (
-    <LinkButton kind="ghost" small icon={Copy} href={`/compose?from=${id}`}>
+    <LinkButton kind="ghost" small icon={Copy} href={`/posts/new?from=${id}`}>
       {words.useAgain}
     </LinkButton>
   );

@@ -52,7 +52,7 @@ function NoneYet() {
     <EmptyState
       title={words.noneTitle}
       action={
-        <LinkButton kind="primary" icon={SquarePen} href="/compose">
+        <LinkButton kind="primary" icon={SquarePen} href="/posts/new">
           {words.newPost}
         </LinkButton>
       }

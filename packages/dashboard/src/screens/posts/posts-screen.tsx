@@ -1,5 +1,6 @@
 import type { OverviewJson } from "@postrider/rest/dashboard/overview";
 import { useQuery } from "@tanstack/react-query";
+import { ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { useSearchParams } from "wouter";
 import { overviewApi } from "../../api/overview-api.ts";
@@ -17,7 +18,8 @@ import { NoPosts } from "./no-posts.tsx";
 import { PostList } from "./post-list.tsx";
 import { postsWords } from "./posts-words.ts";
 import css from "./posts.module.css";
-import { useListKeys } from "./use-list-keys.ts";
+import { useHeldBack } from "./use-held-back.ts";
+import { useListKeys } from "./use-list-keys.tsx";
 import { usePostList } from "./use-post-list.ts";
 
 /** What needs a person first, and then all posts. */
@@ -27,7 +29,6 @@ export function PostsScreen() {
   const filters = parseFilters(parameters);
   const { data: overview } = useQuery(overviewApi.overview());
   useReturnedAccount();
-  useListKeys();
   return (
     <Page title={words.title} actions={<FilterButton />}>
       {overview && <NeedsYou overview={overview} />}
@@ -50,6 +51,8 @@ interface ListProps {
 function List({ filters, overview, onClear }: ListProps): ReactNode {
   const list = usePostList(filters);
   const { posts, error, isPending, refetch } = list;
+  const { shown, heldCount, show } = useHeldBack(posts, JSON.stringify(filters));
+  const dialog = useListKeys(posts);
   if (isPending)
     return (
       <Card className={css.list}>
@@ -71,9 +74,25 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
         className={css.list}
         footer={<ListFoot list={list} filters={filters} all={overview?.counts.all} />}
       >
-        <PostList posts={posts} />
+        {heldCount > 0 && <NewRows count={heldCount} onShow={show} />}
+        <PostList posts={shown} />
       </Card>
+      {dialog}
     </>
+  );
+}
+
+interface NewRowsProps {
+  readonly count: number;
+  readonly onShow: () => void;
+}
+
+function NewRows({ count, onShow }: NewRowsProps) {
+  const words = useWords(postsWords);
+  return (
+    <Button kind="ghost" small block icon={ArrowUp} onClick={onShow}>
+      {words.newRows(count)}
+    </Button>
   );
 }
 

@@ -69,7 +69,7 @@ function CauseAction({ post: { id }, failed }: CauseActionProps) {
   const kinds = new Set(failed.map(({ cure }) => cure?.kind));
   if (failed.every(({ retryable }) => retryable) && !kinds.has("resolve"))
     return (
-      <Button small icon={RotateCcw} busy={isBusy} onClick={run}>
+      <Button small icon={RotateCcw} busy={isBusy} data-key="r" onClick={run}>
         {words.retry(failed.length)}
       </Button>
     );

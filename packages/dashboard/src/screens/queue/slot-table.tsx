@@ -88,7 +88,7 @@ function Slot({ slot, canWrite }: SlotProps) {
 }
 
 function composeAt(ms: number): `/${string}` {
-  return `/compose?at=${new Date(ms).toISOString()}`;
+  return `/posts/new?at=${new Date(ms).toISOString()}`;
 }
 
 function Taken({ post }: { readonly post: NonNullable<ShownSlot["post"]> }) {

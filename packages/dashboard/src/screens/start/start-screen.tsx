@@ -112,7 +112,7 @@ function Write({ isConnected }: { readonly isConnected: boolean }) {
           small
           kind={isConnected ? "primary" : "plain"}
           icon={SquarePen}
-          href="/compose"
+          href="/posts/new"
           className={css.begin}
         >
           {isConnected ? words.writeFirst : words.begin}

@@ -49,10 +49,7 @@ export interface Wait {
 const withReason = (reason: string | null) => (reason === null || reason === "" ? {} : { reason });
 
 /** Which of the holds applies to an account: what lasts longest or needs a person comes first. */
-export function holdOf(
-  holds: Holds,
-  { workspaceId, accountId, platform }: Place,
-): Wait | undefined {
+function holdOf(holds: Holds, { workspaceId, accountId, platform }: Place): Wait | undefined {
   if (holds.isDeploymentHeld) return { kind: "pause", pause: "deployment", until: null };
   const keys = { workspace: workspaceId, account: accountId, platform };
   const pause = holds.pauses.find(({ kind, key }) => keys[kind] === key);

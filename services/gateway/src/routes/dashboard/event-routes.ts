@@ -14,7 +14,10 @@ import { sessionCookieOf } from "#src/routes/dashboard/session-cookie.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf } from "#src/routes/request.ts";
 
-type Deps = Pick<ServerDeps, "admission" | "hints" | "logger" | "publicUrl" | "streamLimits">;
+type Deps = Pick<
+  ServerDeps,
+  "admission" | "dashboardFolder" | "hints" | "logger" | "publicUrl" | "streamLimits"
+>;
 
 /** How often a stream's session is checked: four requests of the workspace's budget a minute. */
 const CHECK_SESSION_MS = 15_000;
@@ -43,6 +46,7 @@ const CHANGED: ReadonlyMap<string, DashboardEventType> = new Map([
  * this process, because edits of drafts and subscriptions make no event.
  */
 export function registerEventRoutes(app: FastifyInstance, deps: Deps): void {
+  if (deps.dashboardFolder === undefined) return;
   const limits = deps.streamLimits ?? STREAM_LIMITS;
   const streams: EventStreams = new EventStreams(limits, (ids) => source.watch(ids));
   const source: HintSource = new HintSource({

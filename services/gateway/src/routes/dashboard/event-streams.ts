@@ -20,7 +20,7 @@ export interface StreamLimits {
 
 export const STREAM_LIMITS: StreamLimits = {
   perSession: 6,
-  perWorkspace: 50,
+  perWorkspace: 200,
   perProcess: 1_000,
   maxUnreadBytes: 64 * 1024,
   heartbeatMs: 25_000,

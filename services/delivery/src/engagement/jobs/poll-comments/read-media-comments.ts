@@ -158,9 +158,8 @@ interface PolledPage {
 }
 
 /**
- * Stores the automation rules' runs for the comments on a page, the private replies, and the
- * comment up to which the media's comments have been read, in one transaction. Returns undefined if
- * another process polls the account by now.
+ * Stores in one transaction the rules' runs for the comments on a page, the private replies, the
+ * comments, and how far they are read. Returns undefined if another process polls the account now.
  */
 async function recordComments(
   { sql, settings, onActions, onEvents }: AutomationDeps,
