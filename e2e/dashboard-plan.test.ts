@@ -215,7 +215,7 @@ test("a queue rule is created, makes slots, is paused, changed and deleted", asy
   await page.getByLabel("Sun").check();
   await page.getByRole("button", { name: "Create the rule" }).click();
   await page.getByText("Every day at 09:30").waitFor();
-  expect(await page.getByRole("link", { name: /^Write for/ }).count()).toBeGreaterThan(12);
+  expect(await page.getByRole("link", { name: /^free/ }).count()).toBeGreaterThan(12);
   await page.getByRole("button", { name: "Pause “Every morning”" }).click();
   await page.getByText("No rule makes a slot in these two weeks.").waitFor();
   await page.getByRole("button", { name: "Edit “Every morning”" }).click();

@@ -137,7 +137,7 @@ interface DayDialogProps {
   readonly grid: ReturnType<typeof useGrid>;
 }
 
-/** All posts of a day of which some are folded away. */
+/** All posts of a day of which some are folded. */
 function DayDialog({ cell, grid }: DayDialogProps) {
   const words = useWords(calendarWords);
   const kit = useWords(kitWords);

@@ -79,13 +79,10 @@ function Slot({ slot, canWrite }: SlotProps) {
   if (!canWrite) return <span className={css.passed}>{words.free}</span>;
   const day = longDateOf(at.toPlainDate(), language);
   return (
-    <Link
-      href={composeAt(ms)}
-      className={css.free}
-      aria-label={words.freeAt(day, clockOf(at, language))}
-    >
+    <Link href={composeAt(ms)} className={css.free}>
       <Plus className="i i-s" aria-hidden="true" />
       {words.free}
+      <span className="sr">{words.slotName(day, clockOf(at, language))}</span>
     </Link>
   );
 }

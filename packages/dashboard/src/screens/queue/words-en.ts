@@ -7,7 +7,7 @@ export const queueEn = {
   time: "Time",
   passed: "passed",
   free: "free",
-  freeAt: (day: string, clock: string) => `Write for ${day}, ${clock}`,
+  slotName: (day: string, clock: string) => `, ${day}, ${clock}: write for it`,
   writeForIt: "Write for it",
   week: (first: string, last: string) => `${first} to ${last}`,
   rules: "Rules",

@@ -9,7 +9,7 @@ export const queueKo: typeof queueEn = {
   time: "시각",
   passed: "지남",
   free: "비어 있음",
-  freeAt: (day, clock) => `${day} ${clock} 슬롯에 쓰기`,
+  slotName: (day, clock) => `, ${day} ${clock}: 이 슬롯에 쓰기`,
   writeForIt: "이 슬롯에 쓰기",
   week: (first, last) => `${first} ~ ${last}`,
   rules: "규칙",
