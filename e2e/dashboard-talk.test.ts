@@ -2,11 +2,12 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { comment as commentOn, createRule, whenRuns } from "./support/requests/automations.ts";
 import { type Media, publishOn } from "./support/requests/engagement.ts";
-import { openTenant } from "./support/requests/tenant.ts";
+import { createKey, openTenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
 
-/** Journeys through the comments, in a browser. */
+/** Journeys through the comments and the automations, in a browser. */
 
 const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
 const tenant = await openTenant(system);
@@ -104,6 +105,81 @@ describe("comments:", () => {
   });
 });
 
+describe("automations:", () => {
+  test("a rule is written, tried on texts, activated, answers a comment with a run, is paused and deleted", async () => {
+    const media = await publishOn(tenant, "facebook", { content: "New city bikes" });
+    await using dashboard = await open();
+    const { page, complaints } = dashboard;
+    await show(page, "/automations");
+    await page.getByText("Sending is blocked on this installation.").waitFor();
+    await page.getByRole("button", { name: "New rule" }).click();
+    await page.getByRole("button", { name: "Create the rule" }).click();
+    await page.getByText("A rule needs a name.").waitFor();
+    await page.getByLabel("Name").fill("Price list");
+    await page.getByLabel("Account").selectOption({ label: `${media.username} (Facebook)` });
+    await page.getByRole("button", { name: "chosen posts" }).click();
+    await page.getByLabel("New city bikes").check();
+    await page.getByLabel("Add a word").fill("price, 가격");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Add an excluded word").fill("refund");
+    await page.getByLabel("Private reply").fill("Here is our price list.");
+    await page.getByLabel("Try it").fill("What is the PRICE?");
+    await page.getByText("Would reply: has “price”").waitFor();
+    await page.getByLabel("Try it").fill("The price of a refund?");
+    await page.getByText("No reply: has “refund”").waitFor();
+    await page.getByLabel("Try it").fill("priceless");
+    await page.getByText("No reply: has none of the words").waitFor();
+
+    await page.route("**/partner-dm-rules", async (route) => {
+      if (route.request().method() === "POST") await route.fetch();
+      await (route.request().method() === "POST" ? route.abort() : route.continue());
+    });
+    await page.getByRole("button", { name: "Create the rule" }).click();
+    await page.getByText(/^The rule was not saved/).waitFor();
+    await page.unroute("**/partner-dm-rules");
+    await page.getByRole("button", { name: "Create the rule" }).click();
+    await page.getByText(/is made as a draft/).waitFor();
+    const { body } = await tenant.api.call<{ rules: readonly { id: string; mediaIds: unknown }[] }>(
+      "GET",
+      "/automations/partner-dm-rules",
+    );
+    expect(body.rules.map(({ mediaIds }) => mediaIds)).toEqual([[media.id]]);
+
+    await page.getByRole("button", { name: "Activate", exact: true }).click();
+    await page.getByText(/is active\. It answers/).waitFor();
+    await commentOn(system, media, "How is the price?");
+    await whenRuns(tenant, body.rules[0]?.id ?? "", 1);
+    await page.getByRole("cell", { name: "Sending is blocked" }).waitFor();
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("“Price list” is paused.").waitFor();
+    await page.getByLabel("Private reply").fill("See our price list.");
+    await page.getByRole("button", { name: "Save rule" }).click();
+    await page.getByText("The rule is saved.").waitFor();
+    await page.getByRole("button", { name: "More" }).click();
+    await page.getByRole("menuitem", { name: "Delete the rule…" }).click();
+    await page.getByRole("button", { name: "Delete the rule", exact: true }).click();
+    await page.getByText("There is no rule yet.").waitFor();
+    expect(complaints.filter((text) => !text.includes("ERR_FAILED"))).toEqual([]);
+  });
+});
+
+test("a session that may only read shows comments and rules without buttons that would fail", async () => {
+  await using dashboard = await open();
+  const { page } = dashboard;
+  const scopes = "comments:read,automations:read,accounts:read,posts:read";
+  await page.context().clearCookies();
+  await page.goto(new URL("/app/login", page.url()).href);
+  await page.getByLabel("API key").fill(await createKey(system, tenant.id, scopes));
+  await page.getByRole("button", { name: "Log in with the key" }).click();
+  await page.waitForURL(/\/app\/(?!login)/);
+  await show(page, "/comments?tab=all");
+  await page.getByText("You can read comments here, not answer them.").waitFor();
+  expect(await page.getByRole("button", { name: "Hide" }).count()).toBe(0);
+  await show(page, "/automations");
+  await page.getByText("You can read automations here, not change them.").waitFor();
+  expect(await page.getByRole("button", { name: "New rule" }).count()).toBe(0);
+});
+
 describe.each([
   { locale: "en-GB", colorScheme: "light", width: 1440 },
   { locale: "ko-KR", colorScheme: "dark", width: 1440 },
@@ -119,6 +195,20 @@ describe.each([
     expect(await findAccessibilityFaults(page)).toEqual([]);
     await page.locator("[data-row]").first().click();
     await page.getByRole("textbox").last().waitFor();
+    await expect.poll(() => page.locator("main [aria-busy=true]").count()).toBe(0);
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("in the automations", async () => {
+    const accountId = await tenant.connect("instagram");
+    await createRule(tenant, accountId, { name: `Rule at ${look.width}` });
+    await using dashboard = await open(look);
+    const { page, complaints } = dashboard;
+    await show(page, "/automations");
+    await page.locator("main h2").nth(2).waitFor();
+    await page.locator("main [class*=tryIt] input").fill("What is the price?");
+    await page.locator("main [class*=wouldSend]").waitFor();
     await expect.poll(() => page.locator("main [aria-busy=true]").count()).toBe(0);
     expect(await findAccessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
