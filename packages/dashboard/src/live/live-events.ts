@@ -22,6 +22,8 @@ export type LiveState = "connecting" | "live" | "polling";
 const LOST_AFTER_MS = 5_000;
 const POLL_MS = 15_000;
 const REOPEN_AFTER_MS = 10_000;
+/** Hints of the first seconds of a stream can be missing, and nothing tells that they are. */
+const CHECK_MS = 60_000;
 /** Events of this time are read together: a post on five accounts makes ten of them. */
 const GATHER_MS = 250;
 
@@ -99,9 +101,16 @@ function follow(client: QueryClient): () => void {
       void sessionApi.get().catch(() => undefined);
     });
   };
+  const check = (): void => {
+    const isOfPosts = ([kind]: readonly unknown[]) => kind === "post" || kind === "overview";
+    if (document.hidden) return;
+    void client.invalidateQueries({ predicate: ({ queryKey }) => isOfPosts(queryKey) });
+  };
+  const checking = window.setInterval(check, CHECK_MS);
   open();
   return () => {
     source?.close();
+    clearInterval(checking);
     stopPolling();
     for (const timer of [gathering, opening]) clearTimeout(timer);
     state.set("connecting");
