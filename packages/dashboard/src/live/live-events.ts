@@ -57,6 +57,12 @@ export function useLiveEvents(client: QueryClient): void {
   useEffect(() => follow(client), [client]);
 }
 
+function readPosts(client: QueryClient): void {
+  const isOfPosts = ([kind]: readonly unknown[]) => kind === "post" || kind === "overview";
+  if (document.hidden) return;
+  void client.invalidateQueries({ predicate: ({ queryKey }) => isOfPosts(queryKey) });
+}
+
 function follow(client: QueryClient): () => void {
   let source: EventSource | undefined;
   let gathered: DashboardEvent[] = [];
@@ -80,10 +86,8 @@ function follow(client: QueryClient): () => void {
     polling ??= window.setInterval(() => void client.invalidateQueries(), POLL_MS);
   };
   const stopPolling = (): void => {
-    clearTimeout(losing);
-    clearInterval(polling);
-    losing = undefined;
-    polling = undefined;
+    for (const timer of [losing, polling]) clearTimeout(timer);
+    losing = polling = undefined;
   };
   const open = (): void => {
     source = new EventSource("/app/api/events");
@@ -101,18 +105,12 @@ function follow(client: QueryClient): () => void {
       void sessionApi.get().catch(() => undefined);
     });
   };
-  const check = (): void => {
-    const isOfPosts = ([kind]: readonly unknown[]) => kind === "post" || kind === "overview";
-    if (document.hidden) return;
-    void client.invalidateQueries({ predicate: ({ queryKey }) => isOfPosts(queryKey) });
-  };
-  const checking = window.setInterval(check, CHECK_MS);
+  const checking = window.setInterval(() => readPosts(client), CHECK_MS);
   open();
   return () => {
     source?.close();
-    clearInterval(checking);
     stopPolling();
-    for (const timer of [gathering, opening]) clearTimeout(timer);
+    for (const timer of [gathering, opening, checking]) clearTimeout(timer);
     state.set("connecting");
   };
 }
