@@ -22,6 +22,8 @@ export type LiveState = "connecting" | "live" | "polling";
 const LOST_AFTER_MS = 5_000;
 const POLL_MS = 15_000;
 const REOPEN_AFTER_MS = 10_000;
+/** Hints of the first seconds of a stream can be missing, and nothing tells that they are. */
+const CHECK_MS = 60_000;
 /** Events of this time are read together: a post on five accounts makes ten of them. */
 const GATHER_MS = 250;
 
@@ -55,6 +57,12 @@ export function useLiveEvents(client: QueryClient): void {
   useEffect(() => follow(client), [client]);
 }
 
+function readPosts(client: QueryClient): void {
+  const isOfPosts = ([kind]: readonly unknown[]) => kind === "post" || kind === "overview";
+  if (document.hidden) return;
+  void client.invalidateQueries({ predicate: ({ queryKey }) => isOfPosts(queryKey) });
+}
+
 function follow(client: QueryClient): () => void {
   let source: EventSource | undefined;
   let gathered: DashboardEvent[] = [];
@@ -78,10 +86,8 @@ function follow(client: QueryClient): () => void {
     polling ??= window.setInterval(() => void client.invalidateQueries(), POLL_MS);
   };
   const stopPolling = (): void => {
-    clearTimeout(losing);
-    clearInterval(polling);
-    losing = undefined;
-    polling = undefined;
+    for (const timer of [losing, polling]) clearTimeout(timer);
+    losing = polling = undefined;
   };
   const open = (): void => {
     source = new EventSource("/app/api/events");
@@ -99,11 +105,12 @@ function follow(client: QueryClient): () => void {
       void sessionApi.get().catch(() => undefined);
     });
   };
+  const checking = window.setInterval(() => readPosts(client), CHECK_MS);
   open();
   return () => {
     source?.close();
     stopPolling();
-    for (const timer of [gathering, opening]) clearTimeout(timer);
+    for (const timer of [gathering, opening, checking]) clearTimeout(timer);
     state.set("connecting");
   };
 }
