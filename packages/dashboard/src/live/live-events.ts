@@ -22,8 +22,6 @@ export type LiveState = "connecting" | "live" | "polling";
 const LOST_AFTER_MS = 5_000;
 const POLL_MS = 15_000;
 const REOPEN_AFTER_MS = 10_000;
-/** Hints of the first seconds of a stream can be missing, and nothing tells that they are. */
-const CHECK_MS = 60_000;
 /** Events of this time are read together: a post on five accounts makes ten of them. */
 const GATHER_MS = 250;
 
@@ -55,12 +53,6 @@ function touches({ type, id, postId }: DashboardEvent, [kind, thing]: readonly u
 /** Follows the stream of changes while it is mounted, and asks every 15 s while there is none. */
 export function useLiveEvents(client: QueryClient): void {
   useEffect(() => follow(client), [client]);
-}
-
-function readPosts(client: QueryClient): void {
-  const isOfPosts = ([kind]: readonly unknown[]) => kind === "post" || kind === "overview";
-  if (document.hidden) return;
-  void client.invalidateQueries({ predicate: ({ queryKey }) => isOfPosts(queryKey) });
 }
 
 function follow(client: QueryClient): () => void {
@@ -105,12 +97,11 @@ function follow(client: QueryClient): () => void {
       void sessionApi.get().catch(() => undefined);
     });
   };
-  const checking = window.setInterval(() => readPosts(client), CHECK_MS);
   open();
   return () => {
     source?.close();
     stopPolling();
-    for (const timer of [gathering, opening, checking]) clearTimeout(timer);
+    for (const timer of [gathering, opening]) clearTimeout(timer);
     state.set("connecting");
   };
 }
