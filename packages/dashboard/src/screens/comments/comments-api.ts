@@ -1,4 +1,4 @@
-import type { CommentAction } from "@postrider/client";
+import { type CommentAction, PostriderError } from "@postrider/client";
 import type {
   InboxCommentJson,
   InboxJson,
@@ -64,8 +64,7 @@ export const commentsApi = {
       queryFn: ({ signal }) =>
         api.getCommentAction(id ?? "", {}, { signal, headers: { "accept-language": language } }),
       enabled: id !== undefined,
-      refetchInterval: ({ state: { data } }) =>
-        data === undefined || data.status === "pending" ? ASK_AGAIN_MS : false,
+      refetchInterval: ({ state: { data, error } }) => (isOver(data, error) ? false : ASK_AGAIN_MS),
     }),
   setState: async (id: string, state: SetInboxStateJson["state"]): Promise<InboxCommentJson> => {
     const comment = await appApi<InboxCommentJson>("PUT", `/inbox/${id}`, { body: { state } });
@@ -73,6 +72,12 @@ export const commentsApi = {
     return comment;
   },
 };
+
+/** Actions are forgotten after a time, and replies are kept in this browser for longer. */
+function isOver(action: CommentAction | undefined, error: Error | null): boolean {
+  if (error instanceof PostriderError) return error.status === 404;
+  return action !== undefined && action.status !== "pending";
+}
 
 export type ActionBody =
   | { readonly type: "reply"; readonly text: string }

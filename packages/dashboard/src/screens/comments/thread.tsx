@@ -13,6 +13,7 @@ import { commentsWords } from "./comments-words.ts";
 import css from "./comments.module.css";
 import { ReplyForm } from "./reply-form.tsx";
 import { SentReply } from "./sent-reply.tsx";
+import { ToAccounts } from "./to-accounts.tsx";
 import { usePostTitle, useTarget } from "./use-post-title.ts";
 import { useReply } from "./use-replies.ts";
 
@@ -89,7 +90,12 @@ function ThreadFoot({ thread, isAlone }: ThreadFootProps) {
   const words = useWords(commentsWords);
   const { error, refetch, isSuccess, hasNextPage, isFetchingNextPage, fetchNextPage } = thread;
   if (error !== null)
-    return <ErrorNotice error={error} title={words.threadFailed} onRetry={() => void refetch()} />;
+    return (
+      <>
+        <ErrorNotice error={error} title={words.threadFailed} onRetry={() => void refetch()} />
+        <ToAccounts error={error} />
+      </>
+    );
   if (hasNextPage)
     return (
       <Button small busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>

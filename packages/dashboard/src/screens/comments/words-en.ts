@@ -62,5 +62,6 @@ export const commentsEn = {
   notKnown: (platform: string) =>
     `It is not known whether this is on ${platform}. Look there before you send it again.`,
   writeAgain: "Put it back into the field",
+  toAccounts: "To the accounts",
   hideFailed: "The platform did not carry this out.",
 };
