@@ -33,7 +33,7 @@ export function Thread({ comment, inbox, onBack, onSelect }: ThreadProps) {
   const whole = read.find((other) => other.id === comment.commentId);
   const replying = useReply(comment.id, comment);
   const { actionId } = replying.reply;
-  const author = comment.author.username ?? words.nobody;
+  const author = comment.author.username ?? words.unnamed;
   return (
     <section className={css.right} aria-label={words.conversation(author)}>
       <Head comment={comment} onBack={onBack} />

@@ -13,7 +13,7 @@ export const commentsEn = {
   hiddenMark: "hidden",
   openMark: "Not answered: ",
   noText: "(no text)",
-  nobody: "Someone",
+  unnamed: "Someone",
   outside: "A post that was not sent by Postrider",
   oldPost: "A post",
   emptyTitles: {

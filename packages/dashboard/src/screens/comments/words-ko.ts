@@ -15,7 +15,7 @@ export const commentsKo: typeof commentsEn = {
   hiddenMark: "숨김",
   openMark: "미답변: ",
   noText: "(내용 없음)",
-  nobody: "알 수 없는 사용자",
+  unnamed: "알 수 없는 사용자",
   outside: "Postrider로 올리지 않은 게시물",
   oldPost: "게시물",
   emptyTitles: {
