@@ -224,8 +224,8 @@ test("a post is written, planned and sent by keyboard alone, and a time that doe
   const { page, complaints } = dashboard;
   await page.getByRole("link", { name: "New post" }).waitFor();
   await page.keyboard.press("c");
-  await tileOf(page, "Bluesky").focus();
-  await page.keyboard.press("Space");
+  await tileOf(page, "Bluesky").press("Space");
+  await page.getByRole("button", { name: "Publish to 1 account now" }).waitFor();
   await textOf(page).focus();
   await page.keyboard.type("By keyboard");
   await page.getByRole("button", { name: "At a time" }).focus();

@@ -21,7 +21,7 @@ interface DashboardOptions {
 const WIDTH = 1280;
 const HEIGHT = 900;
 /** A machine with other work publishes slowly. */
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 75_000;
 
 /** Opens a browser of its own, logged in to a workspace with a login link. */
 export async function openDashboard(

@@ -30,6 +30,12 @@ export const SCREENS: readonly Screen[] = [
   screen("/calendar", "CalendarScreen", () => import("./screens/calendar/calendar-screen.tsx")),
   screen("/queue", "QueueScreen", () => import("./screens/queue/queue-screen.tsx")),
   screen("/status", "StatusScreen", () => import("./screens/status/status-screen.tsx")),
+  screen("/comments", "CommentsScreen", () => import("./screens/comments/comments-screen.tsx")),
+  screen(
+    "/automations",
+    "AutomationsScreen",
+    () => import("./screens/automations/automations-screen.tsx"),
+  ),
   screen("/metrics", "MetricsScreen", () => import("./screens/metrics/metrics-screen.tsx")),
   screen("/accounts", "AccountsScreen", () => import("./screens/accounts/accounts-screen.tsx")),
   screen("/webhooks", "WebhooksScreen", () => import("./screens/webhooks/webhooks-screen.tsx")),

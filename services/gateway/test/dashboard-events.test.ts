@@ -88,7 +88,7 @@ const hint = (workspaceId: string, type: string, id: string, postId = "") => ({
   postId,
 });
 
-test("a stream begins with a request to read again, and sends hints of its own workspace only, each once", async () => {
+test("a stream begins with a request to read again, repeats it when the first hints can arrive, and sends hints of its own workspace only, each once", async () => {
   const server = await open();
   const other = newId();
   const mine = await server.connect();
@@ -102,6 +102,10 @@ test("a stream begins with a request to read again, and sends hints of its own w
   await eventually(() =>
     expect(server.asked.at(-1)?.workspaceIds.toSorted()).toEqual([WORKSPACE_ID, other].toSorted()),
   );
+  // What changed before the first answer has no hint.
+  server.give({ cursor: "c0" });
+  await eventually(() => expect(mine.events).toEqual([RESYNC, RESYNC]));
+  await eventually(() => expect(server.asked.at(-1)?.cursor).toBe("c0"));
   server.give({
     cursor: "c1",
     hints: [
@@ -112,14 +116,8 @@ test("a stream begins with a request to read again, and sends hints of its own w
     ],
   });
   await eventually(() => {
-    expect(mine.events).toEqual([
-      { type: "resync", id: null },
-      { type: "target", id: "t", postId: POST_ID },
-    ]);
-    expect(theirs.events).toEqual([
-      { type: "resync", id: null },
-      { type: "quota", id: null },
-    ]);
+    expect(mine.events).toEqual([RESYNC, RESYNC, { type: "target", id: "t", postId: POST_ID }]);
+    expect(theirs.events).toEqual([RESYNC, RESYNC, { type: "quota", id: null }]);
   });
   await eventually(() => expect(server.asked.at(-1)?.cursor).toBe("c1"));
 });

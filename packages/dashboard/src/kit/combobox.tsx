@@ -42,11 +42,14 @@ function ComboList({ label, value, options, onChoose }: ComboListProps) {
   const [query, setQuery] = useState("");
   const [active, setActive] = useState(0);
   const found = findOptions(options, query);
-  const onKeyDown = ({ key }: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[key];
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined) setActive((active + step + found.length) % Math.max(1, found.length));
     const chosen = found[active];
-    if (key === "Enter" && chosen !== undefined) onChoose(chosen.value);
+    if (event.key !== "Enter" || chosen === undefined) return;
+    // The focus goes back to the trigger, which this press would open again.
+    event.preventDefault();
+    onChoose(chosen.value);
   };
   return (
     <>

@@ -78,10 +78,8 @@ function follow(client: QueryClient): () => void {
     polling ??= window.setInterval(() => void client.invalidateQueries(), POLL_MS);
   };
   const stopPolling = (): void => {
-    clearTimeout(losing);
-    clearInterval(polling);
-    losing = undefined;
-    polling = undefined;
+    for (const timer of [losing, polling]) clearTimeout(timer);
+    losing = polling = undefined;
   };
   const open = (): void => {
     source = new EventSource("/app/api/events");

@@ -52,6 +52,15 @@ test("the dashboard is built with compressed copies of its files", async () => {
   expect(readdirSync(folder).filter((name) => name.startsWith("dist"))).toEqual(["dist"]);
 });
 
+test("stacks that start at the same moment each find a whole build of the dashboard", async () => {
+  for (const text of ["one", "two", "three"]) {
+    write("src/main.ts", text);
+    await Promise.all(Array.from({ length: 6 }, () => buildDashboard(root)));
+    expect(built("assets/main.js").toString()).toBe(text);
+    expect(readdirSync(folder).filter((name) => name.startsWith("dist"))).toEqual(["dist"]);
+  }
+});
+
 test("the dashboard is built again only if the content of a source or of the lockfile has changed", async () => {
   await buildDashboard(root);
   utimesSync(join(folder, "src/main.ts"), new Date(), new Date());

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { existsSync, globSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -44,6 +44,28 @@ async function compressFiles(folder: string): Promise<void> {
   );
 }
 
+const readStamp = (output: string): string | undefined =>
+  existsSync(join(output, STAMP)) ? readFileSync(join(output, STAMP), "utf8") : undefined;
+
+/**
+ * Several stacks may replace the build at the same moment. The first new one stays, because the
+ * gateway of its stack may be reading it.
+ */
+function replaceBuild(output: string, made: string, wanted: string): void {
+  while (readStamp(output) !== wanted)
+    try {
+      if (existsSync(output)) renameSync(output, `${made}.old`);
+      renameSync(made, output);
+    } catch (error) {
+      // Another stack was faster.
+      if (!isCode(error, "ENOENT") && !isCode(error, "ENOTEMPTY")) throw error;
+      rmSync(`${made}.old`, { recursive: true, force: true });
+    }
+}
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
+
 /**
  * Builds the dashboard's page, unless its sources are those of the last build: their content counts
  * and not their time, because a checkout changes the time of all files. The new build replaces the
@@ -52,12 +74,11 @@ async function compressFiles(folder: string): Promise<void> {
 export async function buildDashboard(root: string): Promise<void> {
   const folder = join(root, "packages/dashboard");
   const output = join(folder, "dist");
-  const stamp = join(output, STAMP);
-  const built = existsSync(stamp) ? readFileSync(stamp, "utf8") : undefined;
+  const built = readStamp(output);
   if (built === FINISHED) return;
   const wanted = hashSources(root);
   if (built === wanted) return;
-  const made = `${output}.${process.pid}`;
+  const made = `${output}.${randomUUID()}`;
   const vite = join(folder, "node_modules/vite/bin/vite.js");
   try {
     await run(process.execPath, [vite, "build", "--outDir", made, "--logLevel", "warn"], {
@@ -66,8 +87,7 @@ export async function buildDashboard(root: string): Promise<void> {
     });
     await compressFiles(made);
     writeFileSync(join(made, STAMP), wanted);
-    if (existsSync(output)) renameSync(output, `${made}.old`);
-    renameSync(made, output);
+    replaceBuild(output, made, wanted);
   } finally {
     for (const rest of [made, `${made}.old`]) rmSync(rest, { recursive: true, force: true });
   }

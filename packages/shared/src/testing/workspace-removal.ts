@@ -24,9 +24,10 @@ async function idOf(sql: Sql, number: number): Promise<string> {
 
 /**
  * Inserts a row into each table of the schema for each of two workspaces, from the catalog, so that
- * no table can be forgotten. Every id in the rows of a workspace is the id of the workspace itself.
+ * no table can be forgotten. Every id in the rows of a workspace is the id of the workspace.
  *
- * @param own Inserts a row for a workspace into a table whose constraints the catalog does not tell.
+ * @param own Inserts a row for a workspace into a table with constraints that the catalog does not
+ *   tell.
  */
 export async function fillTwoWorkspaces(
   database: TestDatabase,

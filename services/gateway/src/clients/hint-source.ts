@@ -54,7 +54,9 @@ export class HintSource implements AsyncDisposable {
     try {
       const options = { signal: call.signal, timeoutMs: TIMEOUT_MS };
       const answer = await client.waitForHints(request, options);
-      const isGap = answer.isGap || this.#isFailing;
+      // The first answer says where the hints begin; what changed since the page was opened is
+      // missing.
+      const isGap = answer.isGap || this.#isFailing || request.cursor === "";
       this.#cursor = answer.cursor;
       this.#isFailing = false;
       if (isGap) onGap();

@@ -1,4 +1,5 @@
 import type { PostDetail, PostOption } from "@postrider/client";
+import { createKey } from "../../api/sending.ts";
 import type { When } from "./when.ts";
 
 /** What is kept of a file: enough to show its name and to send its id, and no signed address. */
@@ -30,11 +31,6 @@ export interface Draft {
   readonly etag?: string | undefined;
   /** When it was last changed, in ms since 1970; 0 while nothing has been written. */
   readonly keptAt: number;
-}
-
-export function createKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 export function emptyDraft(when: When): Draft {

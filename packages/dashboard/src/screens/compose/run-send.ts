@@ -1,4 +1,5 @@
-import { type PostDetail, PostriderConnectionError, PostriderError } from "@postrider/client";
+import { type PostDetail, PostriderError } from "@postrider/client";
+import { isUnanswered } from "../../api/sending.ts";
 import { type PostVersion, readPost } from "../../posts/posts-api.ts";
 import type { Draft } from "./draft.ts";
 import { changesOf } from "./edit-changes.ts";
@@ -44,17 +45,11 @@ export async function runSend(
       ? await create(draft, options, deps)
       : { kind: "done", post: await edit(draft, options, { ...deps, base: deps.base }) };
   } catch (error) {
-    if (isUnknown(error)) return { kind: "lost", error };
+    if (isUnanswered(error)) return { kind: "lost", error };
     const isChanged = error instanceof PostriderError && error.status === 412;
     if (!isChanged || deps.base === undefined) return { kind: "refused", error };
     return await compare(draft, deps.base.post.id);
   }
-}
-
-/** Whether no answer says what became of the request. */
-function isUnknown(error: unknown): boolean {
-  if (error instanceof PostriderConnectionError) return true;
-  return error instanceof PostriderError && error.status >= 500;
 }
 
 /**
@@ -68,7 +63,7 @@ async function create(draft: Draft, options: SendOptions, deps: SendDeps): Promi
   try {
     return { kind: "done", post: await createPost(draft.key, request, options.language) };
   } catch (error) {
-    if (isUnknown(error)) throw error;
+    if (isUnanswered(error)) throw error;
     deps.keepAttempts(others);
     const earlier = { ...draft, attempts: others };
     const post = isReused(error) ? await findTaken(earlier, options.language) : undefined;
@@ -92,6 +87,6 @@ async function compare(draft: Draft, postId: string): Promise<Outcome> {
     const isMine = Object.keys(changesOf(theirs.post, draft)).length === 0;
     return isMine ? { kind: "done", post: theirs.post } : { kind: "changed", theirs };
   } catch (error) {
-    return { kind: isUnknown(error) ? "lost" : "refused", error };
+    return { kind: isUnanswered(error) ? "lost" : "refused", error };
   }
 }

@@ -1,1 +1,0 @@
-import{m as e}from"./api-CQ40n9tB.js";var t={name:`copy-x`,size:24,node:[[`path`,{d:`M4 16a2 2 0 0 1-2-2V4a2 2 0 0 1 2-2h10a2 2 0 0 1 2 2`,key:`1qd6ae`}],[`rect`,{x:`8`,y:`8`,width:`14`,height:`14`,rx:`2`,key:`1an92s`}],[`path`,{d:`m12.5 12.5 5 5`,key:`1simgt`}],[`path`,{d:`m12.5 17.5 5-5`,key:`pc59mn`}]]};t.node;var n=e(t);export{n as t};

@@ -1,1 +1,0 @@
-function e(e,{status:t,errorCode:n}){return t===`failed`&&n===`outcome_unknown`?`unknown`:t===`pending`&&(e===`draft`||e===`scheduled`)?e:t}export{e as t};

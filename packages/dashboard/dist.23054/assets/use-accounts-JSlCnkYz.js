@@ -1,1 +1,0 @@
-import{z as e}from"./api-CQ40n9tB.js";import{i as t,n}from"./jsx-runtime-DyZJNswf.js";import{t as r}from"./posts-api-GZIHfCNL.js";var i=t(n(),1);function a(){let{data:t}=e(r.accounts());return(0,i.useMemo)(()=>new Map(t?.accounts.map(e=>[e.id,e])),[t])}export{a as t};

@@ -1,1 +1,0 @@
-var e=/[\uAC00-\uD7A3]/;function t(t){return e.test(t)?`ko`:void 0}export{t};

@@ -1,1 +1,0 @@
-import{n as e}from"./posts-api-GZIHfCNL.js";import{n as t}from"./api-CQ40n9tB.js";var n={overview:()=>e({queryKey:[`overview`],queryFn:({signal:e})=>t(`GET`,`/overview`,{signal:e})}),openComments:()=>e({queryKey:[`comment`,`list`,`open`],queryFn:({signal:e})=>t(`GET`,`/inbox`,{query:{state:`open`,limit:1},signal:e})})};export{n as t};

@@ -1,1 +1,0 @@
-import{b as e}from"./api-CQ40n9tB.js";var t=e(void 0);export{t};

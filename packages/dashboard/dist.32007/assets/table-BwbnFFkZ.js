@@ -1,1 +1,0 @@
-import{E as e}from"./api-CQ40n9tB.js";import{t}from"./jsx-runtime-DyZJNswf.js";var n={table:`_table_1rqxk_2`},r=t();function i({label:t,className:i,children:a,...o}){return(0,r.jsx)(`table`,{className:e(n.table,i),"aria-label":t,...o,children:a})}export{i as t};

@@ -1,1 +1,0 @@
-import{i as e,n as t}from"./jsx-runtime-DyZJNswf.js";var n=e(t(),1);function r(){return Math.floor(Date.now()/1e3)}function i(){let[e,t]=(0,n.useState)(r);return(0,n.useEffect)(()=>{let e=setInterval(()=>t(r()),500);return()=>clearInterval(e)},[]),e}export{i as t};
