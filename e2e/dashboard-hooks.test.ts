@@ -6,7 +6,7 @@ import { startReceiver } from "./support/observers/receiver.ts";
 import { openTenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
 
-/** Journeys through the webhooks, in a browser. */
+/** Journeys through the webhooks and the settings of accounts, in a browser. */
 
 const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
 const receiver = await startReceiver(system.webhookPorts.dashboard);
@@ -118,6 +118,42 @@ test("an address that is not public is refused at its field", async () => {
   );
 });
 
+/** Opens the drawer of the only account of a workspace. */
+async function openSettings(page: Page): Promise<void> {
+  await show(page, "/accounts");
+  await button(page, /^(More actions for .*|.*의 다른 작업)$/).click();
+  await page.getByRole("menuitem", { name: /^(Settings|설정)$/ }).click();
+  await button(page, /^(Save settings|설정 저장)$/).waitFor();
+}
+
+test("settings of an account are changed beside the list, with a fault at its field, and reset to their defaults", async () => {
+  const other = await openTenant(system);
+  const account = await other.connect("bluesky");
+  const languages = async () => {
+    const path = `/accounts/${account}/settings`;
+    return (await other.api.call<{ settings: object }>("GET", path)).body.settings;
+  };
+  await using dashboard = await openDashboard(browser, system, other.id);
+  const { page } = dashboard;
+  await openSettings(page);
+  const field = page.getByRole("textbox", { name: "Languages" });
+  await field.fill("en, 한국어");
+  await button(page, "Save settings").click();
+  await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
+  await page.keyboard.press("Escape");
+  await button(page, "Go on editing").click();
+  await field.fill("en, ko");
+  await button(page, "Save settings").click();
+  await page.getByText("The settings are saved.").waitFor();
+  expect(await languages()).toEqual({ languages: ["en", "ko"] });
+  await openSettings(page);
+  await button(page, "Reset to defaults").click();
+  await expect.poll(() => field.inputValue()).toBe("");
+  expect(await languages()).toEqual({ languages: [] });
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
+});
+
 describe.each([
   { locale: "en-GB", colorScheme: "light", width: 1440 },
   { locale: "ko-KR", colorScheme: "dark", width: 1440 },
@@ -137,6 +173,16 @@ describe.each([
     expect(await findAccessibilityFaults(page)).toEqual([]);
     await button(page, /^(Edit|편집)$/).click();
     await page.getByLabel(/^(Chosen events|고른 이벤트만)$/).check();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  test("in the settings of a TikTok account", async () => {
+    const other = await openTenant(system);
+    await other.connect("tiktok");
+    await using dashboard = await openDashboard(browser, system, other.id, look);
+    const { page, complaints } = dashboard;
+    await openSettings(page);
     expect(await findAccessibilityFaults(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
