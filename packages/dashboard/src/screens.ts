@@ -38,6 +38,7 @@ export const SCREENS: readonly Screen[] = [
   ),
   screen("/metrics", "MetricsScreen", () => import("./screens/metrics/metrics-screen.tsx")),
   screen("/accounts", "AccountsScreen", () => import("./screens/accounts/accounts-screen.tsx")),
+  screen("/webhooks", "WebhooksScreen", () => import("./screens/webhooks/webhooks-screen.tsx")),
   screen("/keys", "KeysScreen", () => import("./screens/keys/keys-screen.tsx")),
   screen("/media", "MediaScreen", () => import("./screens/media/media-screen.tsx")),
 ];

@@ -1,6 +1,6 @@
 import type { Account } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
-import { Check, Plug, X } from "lucide-react";
+import { Check, Plug, SlidersHorizontal, X } from "lucide-react";
 import { useState } from "react";
 import type { BeginConnect } from "../../accounts/use-connect.tsx";
 import { api } from "../../api/api.ts";
@@ -19,6 +19,8 @@ import { accountsWords } from "./accounts-words.ts";
 import css from "./accounts.module.css";
 import { DisconnectDialog } from "./disconnect-dialog.tsx";
 import { accessOf, healthOf, limitOf } from "./health.ts";
+import { settingWords } from "./setting-words.ts";
+import { SettingsDrawer } from "./settings-drawer.tsx";
 
 interface AccountTableProps {
   readonly accounts: readonly Account[];
@@ -28,6 +30,7 @@ interface AccountTableProps {
 export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
   const words = useWords(accountsWords);
   const [leaving, setLeaving] = useState<Account>();
+  const [setting, setSetting] = useState<Account>();
   return (
     <>
       <Table label={words.title}>
@@ -56,10 +59,12 @@ export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
               account={account}
               onReconnect={() => onReconnect({ platform: account.platform, account })}
               onDisconnect={() => setLeaving(account)}
+              onSettings={() => setSetting(account)}
             />
           ))}
         </tbody>
       </Table>
+      {setting && <SettingsDrawer account={setting} onClose={() => setSetting(undefined)} />}
       {leaving && <DisconnectDialog account={leaving} onClose={() => setLeaving(undefined)} />}
     </>
   );
@@ -69,15 +74,18 @@ interface AccountRowProps {
   readonly account: Account;
   readonly onReconnect: () => void;
   readonly onDisconnect: () => void;
+  readonly onSettings: () => void;
 }
 
-function AccountRow({ account, onReconnect, onDisconnect }: AccountRowProps) {
+function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountRowProps) {
   const words = useWords(accountsWords);
+  const { settings } = useWords(settingWords);
   const mayWrite = useCan()("accounts:write");
   const { id, platform, username } = account;
   const health = healthOf(account);
   const open = () => window.open(profileUrlOf(platform, username), "_blank", "noreferrer");
   const items = [
+    { label: settings, icon: SlidersHorizontal, onChoose: onSettings },
     { label: words.open(PLATFORMS[platform].name), onChoose: open },
     mayWrite ? { label: words.disconnect, danger: true, onChoose: onDisconnect } : null,
   ];
@@ -106,6 +114,11 @@ function AccountRow({ account, onReconnect, onDisconnect }: AccountRowProps) {
         {mayWrite && health !== "works" && (
           <Button small icon={Plug} onClick={onReconnect}>
             {words.reconnect}
+          </Button>
+        )}
+        {health === "works" && (
+          <Button kind="ghost" small className="not-s" onClick={onSettings}>
+            {settings}
           </Button>
         )}
         <Menu label={words.more(username)} items={items} />

@@ -1,5 +1,5 @@
 import type { Attempt } from "@postrider/client";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { classNames } from "../../kit/class-names.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { clockWithMsOf, clockWithSecondsOf, distanceOf } from "../../time/format-time.ts";
@@ -9,7 +9,7 @@ import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
 import css from "./post.module.css";
-import { type RailItem, toRail } from "./rail.ts";
+import { type RailAttempt, type RailItem, toRail } from "./rail.ts";
 
 interface AttemptRailProps {
   readonly attempts: readonly Attempt[];
@@ -18,27 +18,51 @@ interface AttemptRailProps {
 
 /** Each attempt on one account: when, how long, and what the platform said. */
 export function AttemptRail({ attempts, nextAttemptAt }: AttemptRailProps) {
+  return (
+    <Rail
+      attempts={attempts}
+      nextAttemptAt={nextAttemptAt}
+      line={(attempt) => <AttemptLine attempt={attempt} />}
+    />
+  );
+}
+
+interface RailProps<A extends RailAttempt> {
+  readonly attempts: readonly A[];
+  readonly nextAttemptAt: string | null;
+  /** What one attempt shows after its dot; the element is an `li`. */
+  readonly line: (attempt: A) => ReactNode;
+}
+
+/** Attempts with the waits between them and the next one. */
+export function Rail<A extends RailAttempt>({ attempts, nextAttemptAt, line }: RailProps<A>) {
   const words = useWords(detailWords);
   const [isUnfolded, setUnfolded] = useState(false);
   if (attempts.length === 0) return <p className="xs muted">{words.noAttempt}</p>;
   return (
     <ol className={css.tries}>
       {toRail(attempts, nextAttemptAt, isUnfolded).map((item) => (
-        <RailLine key={keyOf(item)} item={item} onUnfold={() => setUnfolded(true)} />
+        <RailLine key={keyOf(item)} item={item} line={line} onUnfold={() => setUnfolded(true)} />
       ))}
     </ol>
   );
 }
 
-function keyOf(item: RailItem): string {
+function keyOf(item: RailItem<RailAttempt>): string {
   if (item.kind === "attempt") return `attempt ${item.attempt.number}`;
   return item.kind === "wait" ? `wait ${item.key}` : item.kind;
 }
 
-function RailLine({ item, onUnfold }: { readonly item: RailItem; readonly onUnfold: () => void }) {
+interface RailLineProps<A extends RailAttempt> {
+  readonly item: RailItem<A>;
+  readonly line: (attempt: A) => ReactNode;
+  readonly onUnfold: () => void;
+}
+
+function RailLine<A extends RailAttempt>({ item, line, onUnfold }: RailLineProps<A>) {
   const words = useWords(detailWords);
   const kit = useWords(kitWords);
-  if (item.kind === "attempt") return <AttemptLine attempt={item.attempt} />;
+  if (item.kind === "attempt") return line(item.attempt);
   if (item.kind === "next") return <NextLine number={item.number} at={item.at} />;
   const distance = item.kind === "wait" ? distanceOf(item.ms, kit.distance, 1) : "";
   return (
@@ -57,7 +81,7 @@ function RailLine({ item, onUnfold }: { readonly item: RailItem; readonly onUnfo
   );
 }
 
-function Dot() {
+export function Dot() {
   return <span className={css.dot} aria-hidden="true" />;
 }
 
@@ -97,7 +121,7 @@ function Said({ attempt: { message, outcome, finishedAt } }: { readonly attempt:
 }
 
 /** "0.3 s", "30.0 s", "2:05 min". */
-function durationOf(from: string, to: string): string {
+export function durationOf(from: string, to: string): string {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   return `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, "0")} min`;

@@ -1,11 +1,23 @@
-import type { Attempt } from "@postrider/client";
+/** What the rail needs of an attempt: one on an account, or one to deliver an event. */
+export interface RailAttempt {
+  readonly number: number;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+}
 
 /** One line of the rail of attempts. */
-export type RailItem =
-  | { readonly kind: "attempt"; readonly attempt: Attempt }
-  | { readonly kind: "wait"; readonly ms: number; readonly isOver: boolean; readonly key: string }
+export type RailItem<A extends RailAttempt> =
+  | { readonly kind: "attempt"; readonly attempt: A }
+  | Pause
   | { readonly kind: "next"; readonly number: number; readonly at: string }
   | { readonly kind: "fold"; readonly count: number };
+
+interface Pause {
+  readonly kind: "wait";
+  readonly ms: number;
+  readonly isOver: boolean;
+  readonly key: string;
+}
 
 /** Pauses that a reader would not call one. */
 const MIN_WAIT_MS = 2_000;
@@ -13,21 +25,21 @@ const MAX_ATTEMPTS = 6;
 const KEPT_AT_EACH_END = 3;
 
 /**
- * The attempts on one account from the first to the newest, with the waits between them and the
+ * The attempts from the first to the newest, with the waits between them and the
  * next one. Of more than six the middle is folded, unless the reader asks for it.
  */
-export function toRail(
-  attempts: readonly Attempt[],
+export function toRail<A extends RailAttempt>(
+  attempts: readonly A[],
   nextAttemptAt: string | null,
   isUnfolded: boolean,
-): readonly RailItem[] {
+): readonly RailItem<A>[] {
   const sorted = [...attempts].sort((one, other) => one.number - other.number);
   const lines = sorted.flatMap((attempt, index) => [
     ...waitBetween(sorted[index - 1]?.finishedAt, attempt.startedAt, true),
     { kind: "attempt", attempt } as const,
   ]);
   const last = sorted.at(-1);
-  const next: RailItem[] =
+  const next: readonly RailItem<A>[] =
     nextAttemptAt === null || last === undefined
       ? []
       : [
@@ -41,13 +53,16 @@ function waitBetween(
   from: string | null | undefined,
   to: string | null,
   isOver: boolean,
-): readonly RailItem[] {
+): readonly Pause[] {
   if (from === null || from === undefined || to === null) return [];
   const ms = Date.parse(to) - Date.parse(from);
   return ms < MIN_WAIT_MS ? [] : [{ kind: "wait", ms, isOver, key: to }];
 }
 
-function fold(lines: readonly RailItem[], count: number): readonly RailItem[] {
+function fold<A extends RailAttempt>(
+  lines: readonly RailItem<A>[],
+  count: number,
+): readonly RailItem<A>[] {
   if (count <= MAX_ATTEMPTS) return lines;
   const places = lines.flatMap(({ kind }, index) => (kind === "attempt" ? [index] : []));
   const end = places[KEPT_AT_EACH_END] ?? 0;

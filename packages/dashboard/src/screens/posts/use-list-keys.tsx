@@ -9,7 +9,8 @@ function listRows(): readonly HTMLElement[] {
   return [...document.querySelectorAll<HTMLElement>("[data-row]")];
 }
 
-function moveFocus(step: number): void {
+/** Moves over the rows (`data-row`) of a list, to the link inside of each. */
+export function moveFocus(step: number): void {
   const rows = listRows();
   const current = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[current === -1 ? 0 : Math.max(0, Math.min(rows.length - 1, current + step))];
