@@ -60,6 +60,11 @@ describe("comments:", () => {
     await page.getByText("On Instagram", { exact: true }).waitFor();
     expect(await field.inputValue()).toBe("");
     expect(await replies()).toBe(1);
+    await field.fill("And on Saturday.");
+    await page.getByRole("button", { name: "Send reply" }).click();
+    await page.getByText("And on Saturday.").and(page.locator("p")).waitFor();
+    expect(await page.getByText("Write a reply first.").count()).toBe(0);
+    await expect.poll(replies).toBe(2);
     await page.getByRole("button", { name: "Answered", exact: true }).click();
     await row(page, "Are you open on Sunday?").waitFor();
   });
@@ -101,6 +106,7 @@ describe("comments:", () => {
     await bubble.getByRole("button", { name: "Needs no answer" }).click();
     await row(page, "<b>bold</b>").waitFor({ state: "detached" });
     await bubble.getByRole("button", { name: "Open again" }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
     await page.keyboard.press("u");
     await row(page, "<b>bold</b>").waitFor();
     expect(complaints).toEqual([]);

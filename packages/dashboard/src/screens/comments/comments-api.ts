@@ -68,7 +68,8 @@ export const commentsApi = {
     }),
   setState: async (id: string, state: SetInboxStateJson["state"]): Promise<InboxCommentJson> => {
     const comment = await appApi<InboxCommentJson>("PUT", `/inbox/${id}`, { body: { state } });
-    await queryClient.invalidateQueries({ queryKey: ["comment", "list"] });
+    // Not awaited: the way back is offered at once.
+    void queryClient.invalidateQueries({ queryKey: ["comment", "list"] });
     return comment;
   },
 };

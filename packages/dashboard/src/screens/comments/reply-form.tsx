@@ -63,7 +63,7 @@ function Form({ comment, author, replying, limit, isRestricted }: FormProps) {
     : isTried && isEmpty && words.missing;
   const press = (event: SyntheticEvent) => {
     event.preventDefault();
-    setTried(true);
+    setTried(isEmpty || isLong);
     if (isEmpty || isLong) document.getElementById(id)?.focus();
     else send();
   };
