@@ -65,6 +65,9 @@ test("an endpoint is created with a secret that is shown once, its delivery fail
   await page.getByText("No delivery is like that.").waitFor();
   await button(page, "Show all deliveries").click();
   await page.getByRole("row", { name: /^Delivered webhook.test 204 × 4/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.getByText("Delivered after 4 attempts.").count()).toBe(0);
+  await page.getByRole("row", { name: /^Delivered webhook.test/ }).waitFor();
   expect(receiver.eventsAt(path)).toHaveLength(4);
   expect(complaints).toEqual([]);
 });

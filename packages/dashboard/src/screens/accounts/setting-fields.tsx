@@ -58,7 +58,7 @@ function YesNo({ read, name, value, fault, onChange }: SettingProps<boolean>) {
   const hint = isOff ? words.notOffered : words.hints[name];
   return (
     <div>
-      {/* What is not offered can be taken away, but not chosen. */}
+      {/* What is not offered can be switched off, but not on. */}
       <Checkbox
         checked={value}
         disabled={isOff && !value}

@@ -64,8 +64,4 @@ export const settingEn = {
   wereReset: "The settings have their defaults again.",
   save: "Save settings",
   saved: "The settings are saved.",
-  discardTitle: "Leave without saving?",
-  discardHint: "What you changed here is lost.",
-  goOn: "Go on editing",
-  discard: "Leave",
 };

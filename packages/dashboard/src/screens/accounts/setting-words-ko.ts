@@ -60,8 +60,4 @@ export const settingKo: typeof settingEn = {
   wereReset: "설정을 기본값으로 되돌렸습니다.",
   save: "설정 저장",
   saved: "설정을 저장했습니다.",
-  discardTitle: "저장하지 않고 나갈까요?",
-  discardHint: "여기서 바꾼 내용이 사라집니다.",
-  goOn: "계속 편집",
-  discard: "나가기",
 };

@@ -7,7 +7,8 @@ import { queryClient } from "../../api/query-client.ts";
 import { Who } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
 import { Note } from "../../kit/card.tsx";
-import { Dialog, Drawer } from "../../kit/dialog.tsx";
+import { Drawer } from "../../kit/dialog.tsx";
+import { DiscardDialog } from "../../kit/discard-dialog.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { showToast } from "../../kit/toast.tsx";
@@ -92,7 +93,7 @@ function Editor({ account, read, onClose }: EditorProps) {
           )}
         </div>
       </Drawer>
-      {isAsking && <Discard onKeep={() => setAsking(false)} onDiscard={onClose} />}
+      {isAsking && <DiscardDialog onKeep={() => setAsking(false)} onDiscard={onClose} />}
     </>
   );
 }
@@ -132,29 +133,4 @@ function useSettingDraft({ id, platform }: Account, read: AccountSettings, onClo
     save: () => (isChanged ? saving.mutate(changes, { onSuccess: whenSaved }) : onClose()),
     reset: () => saving.mutate(defaultsOf(platform), { onSuccess: whenReset }),
   };
-}
-
-interface DiscardProps {
-  readonly onKeep: () => void;
-  readonly onDiscard: () => void;
-}
-
-function Discard({ onKeep, onDiscard }: DiscardProps) {
-  const words = useWords(settingWords);
-  return (
-    <Dialog
-      title={words.discardTitle}
-      onClose={onKeep}
-      footer={
-        <>
-          <Button onClick={onKeep}>{words.goOn}</Button>
-          <Button kind="danger-solid" onClick={onDiscard}>
-            {words.discard}
-          </Button>
-        </>
-      }
-    >
-      <p className="sm quiet">{words.discardHint}</p>
-    </Dialog>
-  );
 }

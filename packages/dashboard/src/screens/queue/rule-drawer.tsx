@@ -3,6 +3,7 @@ import { useState } from "react";
 import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Dialog, Drawer } from "../../kit/dialog.tsx";
+import { DiscardDialog } from "../../kit/discard-dialog.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useAct } from "../../posts/use-act.ts";
@@ -60,7 +61,9 @@ export function RuleDrawer({ rule, onClose }: RuleDrawerProps) {
         <RuleFields draft={draft} faults={isTried ? faults : {}} onChange={setDraft} />
         {save.error !== undefined && <ErrorNotice error={save.error} />}
       </Drawer>
-      {asking === "discard" && <Discard onKeep={() => setAsking(undefined)} onDiscard={onClose} />}
+      {asking === "discard" && (
+        <DiscardDialog onKeep={() => setAsking(undefined)} onDiscard={onClose} />
+      )}
       {asking === "delete" && rule && (
         <Delete rule={rule} onKeep={() => setAsking(undefined)} onDeleted={onClose} />
       )}
@@ -82,31 +85,6 @@ function useSave(rule: QueueSlotRule | undefined, draft: RuleDraft, onClose: () 
     showToast(rule === undefined ? words.created(body.name) : words.saved);
     onClose();
   });
-}
-
-interface DiscardProps {
-  readonly onKeep: () => void;
-  readonly onDiscard: () => void;
-}
-
-function Discard({ onKeep, onDiscard }: DiscardProps) {
-  const words = useWords(queueWords);
-  return (
-    <Dialog
-      title={words.discardTitle}
-      onClose={onKeep}
-      footer={
-        <>
-          <Button onClick={onKeep}>{words.goOn}</Button>
-          <Button kind="danger-solid" onClick={onDiscard}>
-            {words.discard}
-          </Button>
-        </>
-      }
-    >
-      <p className="sm quiet">{words.discardHint}</p>
-    </Dialog>
-  );
 }
 
 interface DeleteProps {

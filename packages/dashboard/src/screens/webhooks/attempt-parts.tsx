@@ -41,7 +41,7 @@ export function AttemptParts({ attempt, payload }: AttemptPartsProps) {
 function Answer({ attempt }: { readonly attempt: WebhookAttempt }) {
   const words = useWords(webhooksWords);
   const { number, statusCode, error, responseBody } = attempt;
-  const body = responseBody === null || responseBody === "" ? words.noBody : responseBody;
+  const body = responseBody === null || responseBody === "" ? words.emptyAnswer : responseBody;
   return (
     <>
       <p className="xs muted">{words.attemptNumber(number)}</p>

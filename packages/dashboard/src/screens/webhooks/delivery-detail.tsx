@@ -30,8 +30,11 @@ export function DeliveryDetail({ endpoint, delivery }: DeliveryDetailProps) {
   const words = useWords(webhooksWords);
   const [number, setNumber] = useState<number>();
   const box = useRef<HTMLDivElement>(null);
-  // Below the list it is out of sight when it is opened.
-  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), []);
+  // Below the list it is out of sight when it is opened. Newer browsers return a promise, which is
+  // not a cleanup.
+  useEffect(() => {
+    box.current?.scrollIntoView({ block: "nearest" });
+  }, []);
   const { status, eventType, eventId, attempts } = delivery;
   const shown: WebhookAttempt | undefined =
     attempts.find((attempt) => attempt.number === number) ?? attempts.at(-1);

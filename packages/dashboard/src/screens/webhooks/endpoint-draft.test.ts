@@ -15,7 +15,7 @@ test("a new endpoint needs an address and an event", () => {
 });
 
 test.each(["ftp://example.com", "example.com", "http://", "https://a b"])(
-  "%s is no address of an endpoint",
+  "%s is not accepted as the address of an endpoint",
   (url) => expect(faultsOf({ ...draft, url }, words).url).toBe(words.urlFault),
 );
 

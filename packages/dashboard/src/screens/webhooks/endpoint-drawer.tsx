@@ -2,7 +2,8 @@ import type { Webhook, WebhookWithSecret } from "@postrider/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../kit/button.tsx";
-import { Dialog, Drawer } from "../../kit/dialog.tsx";
+import { Drawer } from "../../kit/dialog.tsx";
+import { DiscardDialog } from "../../kit/discard-dialog.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useWords } from "../../words/use-words.ts";
@@ -61,7 +62,7 @@ export function EndpointDrawer({ endpoint, onClose, onSaved }: EndpointDrawerPro
           {saving.error !== null && refused === undefined && <ErrorNotice error={saving.error} />}
         </div>
       </Drawer>
-      {isAsking && <Discard onKeep={() => setAsking(false)} onDiscard={onClose} />}
+      {isAsking && <DiscardDialog onKeep={() => setAsking(false)} onDiscard={onClose} />}
     </>
   );
 }
@@ -82,29 +83,4 @@ function useSaving(
       onSaved(saved);
     },
   });
-}
-
-interface DiscardProps {
-  readonly onKeep: () => void;
-  readonly onDiscard: () => void;
-}
-
-function Discard({ onKeep, onDiscard }: DiscardProps) {
-  const words = useWords(webhooksWords);
-  return (
-    <Dialog
-      title={words.discardTitle}
-      onClose={onKeep}
-      footer={
-        <>
-          <Button onClick={onKeep}>{words.goOn}</Button>
-          <Button kind="danger-solid" onClick={onDiscard}>
-            {words.discard}
-          </Button>
-        </>
-      }
-    >
-      <p className="sm quiet">{words.discardHint}</p>
-    </Dialog>
-  );
 }

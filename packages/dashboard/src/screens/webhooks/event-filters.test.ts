@@ -13,6 +13,6 @@ test("a group that is chosen takes the place of its types, and of no others", ()
   expect(chosen).toEqual(["media.ready", "post.*"]);
 });
 
-test("a filter that is chosen twice is taken away", () => {
+test("a filter that is chosen twice is removed", () => {
   expect(toggleFilter(toggleFilter([], "post.failed"), "post.failed")).toEqual([]);
 });

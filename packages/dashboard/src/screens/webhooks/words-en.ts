@@ -105,7 +105,7 @@ export const webhooksEn = {
   partAnswer: "Answer",
   partHeaders: "Headers",
   partSent: "What we sent",
-  noBody: "The answer has no body.",
+  emptyAnswer: "The answer has no body.",
   noAnswer: "No answer came.",
   noAttemptYet: "There is no attempt yet.",
   notWritten: "The content is being written.",
@@ -137,10 +137,6 @@ export const webhooksEn = {
   create: "Create the endpoint",
   save: "Save",
   saved: "The endpoint is saved.",
-  discardTitle: "Leave without saving?",
-  discardHint: "What you changed here is lost.",
-  goOn: "Go on editing",
-  discard: "Leave",
 
   secretTitle: "The signing secret",
   secretText:

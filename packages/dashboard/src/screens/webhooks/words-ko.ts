@@ -102,7 +102,7 @@ export const webhooksKo: typeof webhooksEn = {
   partAnswer: "응답",
   partHeaders: "헤더",
   partSent: "보낸 내용",
-  noBody: "응답에 본문이 없습니다.",
+  emptyAnswer: "응답에 본문이 없습니다.",
   noAnswer: "응답이 오지 않았습니다.",
   noAttemptYet: "아직 시도하지 않았습니다.",
   notWritten: "내용을 작성하고 있습니다.",
@@ -134,10 +134,6 @@ export const webhooksKo: typeof webhooksEn = {
   create: "엔드포인트 만들기",
   save: "저장",
   saved: "엔드포인트를 저장했습니다.",
-  discardTitle: "저장하지 않고 나갈까요?",
-  discardHint: "여기서 바꾼 내용이 사라집니다.",
-  goOn: "계속 편집",
-  discard: "나가기",
 
   secretTitle: "서명 시크릿",
   secretText:
