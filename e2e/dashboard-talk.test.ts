@@ -60,8 +60,34 @@ describe("comments:", () => {
     await page.getByText("On Instagram", { exact: true }).waitFor();
     expect(await field.inputValue()).toBe("");
     expect(await replies()).toBe(1);
+    await field.fill("And on Saturday.");
+    await page.getByRole("button", { name: "Send reply" }).click();
+    await page.getByText("And on Saturday.").and(page.locator("p")).waitFor();
+    expect(await page.getByText("Write a reply first.").count()).toBe(0);
+    await expect.poll(replies).toBe(2);
     await page.getByRole("button", { name: "Answered", exact: true }).click();
     await row(page, "Are you open on Sunday?").waitFor();
+  });
+
+  test("a reply that is too long is not sent, and one that the platform refuses can be put back into the field", async () => {
+    const post = await publishOn(tenant, "x", { content: "Winter tyres" });
+    await system.simulator.addComment(post, { text: "Which width?" });
+    await tenant.api.call("GET", `/accounts/${post.accountId}/media/${post.id}/comments`);
+    await using dashboard = await open();
+    const { page, complaints } = dashboard;
+    await show(page, `/comments?account=${post.accountId}`);
+    const field = page.getByRole("textbox", { name: /^Reply to/ });
+    await page.getByText(/^X takes replies only where/).waitFor();
+    await field.fill("가".repeat(141));
+    await page.getByText("This is longer than a reply on X may be.").waitFor();
+    await page.getByRole("button", { name: "Send reply" }).click();
+    await field.fill("Both widths.");
+    await page.getByRole("button", { name: "Send reply" }).click();
+    await page.getByText("Not sent").waitFor();
+    expect(await field.inputValue()).toBe("");
+    await page.getByRole("button", { name: "Put it back into the field" }).click();
+    expect(await field.inputValue()).toBe("Both widths.");
+    expect(complaints).toEqual([]);
   });
 
   test("a hostile comment is shown as text, is hidden, shown again, and marked as done and open", async () => {
@@ -80,6 +106,7 @@ describe("comments:", () => {
     await bubble.getByRole("button", { name: "Needs no answer" }).click();
     await row(page, "<b>bold</b>").waitFor({ state: "detached" });
     await bubble.getByRole("button", { name: "Open again" }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
     await page.keyboard.press("u");
     await row(page, "<b>bold</b>").waitFor();
     expect(complaints).toEqual([]);

@@ -13,7 +13,7 @@ export interface RuleDraft {
 }
 
 export const MAX_MESSAGE_BYTES = 1_000;
-export const MAX_WORDS = 50;
+const MAX_WORDS = 50;
 
 export type Fault = "account" | "name" | "posts" | "keywords" | "message" | "messageLong";
 

@@ -105,7 +105,7 @@ function RunRow({ run }: { readonly run: AutomationRun }) {
   return (
     <tr>
       <td>
-        <b className="sm">{author.username ?? words.nobody}</b>
+        <b className="sm">{author.username ?? words.unnamed}</b>
         {why && (
           <span className="only-s xs muted">
             <br />

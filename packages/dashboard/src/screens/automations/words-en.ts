@@ -84,7 +84,7 @@ export const automationsEn = {
   comment: "Comment",
   why: "Why",
   time: "Time",
-  nobody: "Someone",
+  unnamed: "Someone",
   noRuns: "No comment has matched yet.",
   noRunsHere: "No run has this result.",
   showMore: "Show more",

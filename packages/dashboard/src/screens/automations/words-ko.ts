@@ -85,7 +85,7 @@ export const automationsKo: typeof automationsEn = {
   comment: "댓글",
   why: "이유",
   time: "시각",
-  nobody: "알 수 없는 사용자",
+  unnamed: "알 수 없는 사용자",
   noRuns: "아직 일치한 댓글이 없습니다.",
   noRunsHere: "이 결과의 기록이 없습니다.",
   showMore: "더 보기",

@@ -36,7 +36,7 @@ export function Bubble({ comment, isChosen = false, isOwn = false, children }: B
   return (
     <article className={classNames(css.bubble, isChosen && css.chosen, isOwn && css.me)}>
       <header>
-        <b>{author.username ?? words.nobody}</b>
+        <b>{author.username ?? words.unnamed}</b>
         <Notes comment={comment} />
       </header>
       <p className={css.text} lang={langOf(text)}>

@@ -130,7 +130,7 @@ function Row({ comment, view }: RowProps) {
     >
       <span className={css.rowHead}>
         {state === "open" && <span className="sr">{words.openMark}</span>}
-        <b className="clip">{author.username ?? words.nobody}</b>
+        <b className="clip">{author.username ?? words.unnamed}</b>
         <span className="muted xs num push nowrap">
           {hidden && `${words.hiddenMark} · `}
           {distanceOf(Math.max(0, ms), kit.distance, 1)}

@@ -1,4 +1,4 @@
-import type { CommentAction } from "@postrider/client";
+import { type CommentAction, PostriderError } from "@postrider/client";
 import type {
   InboxCommentJson,
   InboxJson,
@@ -64,15 +64,21 @@ export const commentsApi = {
       queryFn: ({ signal }) =>
         api.getCommentAction(id ?? "", {}, { signal, headers: { "accept-language": language } }),
       enabled: id !== undefined,
-      refetchInterval: ({ state: { data } }) =>
-        data === undefined || data.status === "pending" ? ASK_AGAIN_MS : false,
+      refetchInterval: ({ state: { data, error } }) => (isOver(data, error) ? false : ASK_AGAIN_MS),
     }),
   setState: async (id: string, state: SetInboxStateJson["state"]): Promise<InboxCommentJson> => {
     const comment = await appApi<InboxCommentJson>("PUT", `/inbox/${id}`, { body: { state } });
-    await queryClient.invalidateQueries({ queryKey: ["comment", "list"] });
+    // Not awaited: the way back is offered at once.
+    void queryClient.invalidateQueries({ queryKey: ["comment", "list"] });
     return comment;
   },
 };
+
+/** Actions are forgotten after a time, and replies are kept in this browser for longer. */
+function isOver(action: CommentAction | undefined, error: Error | null): boolean {
+  if (error instanceof PostriderError) return error.status === 404;
+  return action !== undefined && action.status !== "pending";
+}
 
 export type ActionBody =
   | { readonly type: "reply"; readonly text: string }

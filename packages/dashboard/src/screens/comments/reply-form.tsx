@@ -14,6 +14,7 @@ import { useWords } from "../../words/use-words.ts";
 import { countText } from "../compose/count-text.ts";
 import { commentsWords } from "./comments-words.ts";
 import css from "./comments.module.css";
+import { ToAccounts } from "./to-accounts.tsx";
 import { replyLimitOf, useCommentRules } from "./use-comment-rules.ts";
 import type { useReply } from "./use-replies.ts";
 
@@ -62,7 +63,7 @@ function Form({ comment, author, replying, limit, isRestricted }: FormProps) {
     : isTried && isEmpty && words.missing;
   const press = (event: SyntheticEvent) => {
     event.preventDefault();
-    setTried(true);
+    setTried(isEmpty || isLong);
     if (isEmpty || isLong) document.getElementById(id)?.focus();
     else send();
   };
@@ -146,5 +147,10 @@ function Trouble({ replying }: { readonly replying: Replying }) {
   const { reply, isBusy, error } = replying;
   if (isBusy) return null;
   if (error === undefined) return reply.isAsked ? <FieldError>{words.lost}</FieldError> : null;
-  return <ErrorNotice error={error} title={isUnanswered(error) ? words.lost : words.refused} />;
+  return (
+    <>
+      <ErrorNotice error={error} title={isUnanswered(error) ? words.lost : words.refused} />
+      <ToAccounts error={error} />
+    </>
+  );
 }

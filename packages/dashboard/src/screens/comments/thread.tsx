@@ -13,6 +13,7 @@ import { commentsWords } from "./comments-words.ts";
 import css from "./comments.module.css";
 import { ReplyForm } from "./reply-form.tsx";
 import { SentReply } from "./sent-reply.tsx";
+import { ToAccounts } from "./to-accounts.tsx";
 import { usePostTitle, useTarget } from "./use-post-title.ts";
 import { useReply } from "./use-replies.ts";
 
@@ -33,7 +34,7 @@ export function Thread({ comment, inbox, onBack, onSelect }: ThreadProps) {
   const whole = read.find((other) => other.id === comment.commentId);
   const replying = useReply(comment.id, comment);
   const { actionId } = replying.reply;
-  const author = comment.author.username ?? words.nobody;
+  const author = comment.author.username ?? words.unnamed;
   return (
     <section className={css.right} aria-label={words.conversation(author)}>
       <Head comment={comment} onBack={onBack} />
@@ -89,7 +90,12 @@ function ThreadFoot({ thread, isAlone }: ThreadFootProps) {
   const words = useWords(commentsWords);
   const { error, refetch, isSuccess, hasNextPage, isFetchingNextPage, fetchNextPage } = thread;
   if (error !== null)
-    return <ErrorNotice error={error} title={words.threadFailed} onRetry={() => void refetch()} />;
+    return (
+      <>
+        <ErrorNotice error={error} title={words.threadFailed} onRetry={() => void refetch()} />
+        <ToAccounts error={error} />
+      </>
+    );
   if (hasNextPage)
     return (
       <Button small busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>

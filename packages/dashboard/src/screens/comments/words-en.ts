@@ -13,7 +13,7 @@ export const commentsEn = {
   hiddenMark: "hidden",
   openMark: "Not answered: ",
   noText: "(no text)",
-  nobody: "Someone",
+  unnamed: "Someone",
   outside: "A post that was not sent by Postrider",
   oldPost: "A post",
   emptyTitles: {
@@ -62,5 +62,6 @@ export const commentsEn = {
   notKnown: (platform: string) =>
     `It is not known whether this is on ${platform}. Look there before you send it again.`,
   writeAgain: "Put it back into the field",
+  toAccounts: "To the accounts",
   hideFailed: "The platform did not carry this out.",
 };

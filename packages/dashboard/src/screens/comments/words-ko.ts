@@ -15,7 +15,7 @@ export const commentsKo: typeof commentsEn = {
   hiddenMark: "숨김",
   openMark: "미답변: ",
   noText: "(내용 없음)",
-  nobody: "알 수 없는 사용자",
+  unnamed: "알 수 없는 사용자",
   outside: "Postrider로 올리지 않은 게시물",
   oldPost: "게시물",
   emptyTitles: {
@@ -63,5 +63,6 @@ export const commentsKo: typeof commentsEn = {
   notKnown: (platform) =>
     `${platform}에 올라갔는지 알 수 없습니다. 다시 보내기 전에 ${platform}에서 확인해 주세요.`,
   writeAgain: "입력란에 다시 넣기",
+  toAccounts: "계정으로 이동",
   hideFailed: "플랫폼이 처리하지 못했습니다.",
 };
