@@ -19,7 +19,13 @@ export interface DeliveryFilter {
 
 type DeliveryQuery = Query<"listWebhookDeliveries">;
 
-const isMoving = ({ status }: WebhookDelivery) => status === "pending" || status === "delivering";
+const NEAR_MS = 60_000;
+
+/** On its way now; not one that waits for hours, or for its endpoint to be resumed. */
+function isMoving({ status, nextAttemptAt }: WebhookDelivery): boolean {
+  if (status !== "pending") return status === "delivering";
+  return nextAttemptAt === null || Math.abs(Date.parse(nextAttemptAt) - Date.now()) < NEAR_MS;
+}
 
 /** Whatever was tried, what the page shows may have changed. */
 async function change<T>(call: Promise<T>): Promise<T> {
