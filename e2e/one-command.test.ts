@@ -145,6 +145,9 @@ test("`npm start` after a killed launcher first ends the processes that it left 
   expect(local()).toMatchObject({ apiKey, workspaceId, accounts });
   expect(readSecrets()).toBe(secrets);
   expect(second.output()).toContain(`http://127.0.0.1:${port}/api/v1`);
+  const [link = ""] = /\S+\/app\/login#[\w-]{43}/.exec(second.output()) ?? [];
+  expect(link).toContain(`http://127.0.0.1:${port}/app/login#`);
+  expect(await (await fetch(link)).text()).toContain('<div id="root">');
 });
 
 test("`npm run demo` uses a stack that is already running", async () => {

@@ -157,6 +157,47 @@ async function useKeys(): Promise<void> {
   );
 }
 
+/** Logs in to the dashboard, and sends its secrets to wrong places. */
+async function useDashboard(): Promise<void> {
+  const at = ["--workspace", tenant.id];
+  const { url } = await system.operate<{ url: string }>("dashboard", "link", ...at);
+  const token = plant("login link", new URL(url).hash.slice(1));
+  const headers = { ...JSON_TYPE, origin: system.local().baseUrl };
+  const logIn = async (body: object) =>
+    await fetch(`${system.local().baseUrl}/app/api/session`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(body),
+    });
+  const opened = await logIn({ token });
+  expect(opened.status).toBe(201);
+  const pair = (opened.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  const cookie = plant("session token", pair.split("=")[1] ?? "");
+  expect(await send("/app/api/session", { headers: { cookie: pair } })).toBe(200);
+  expect(await send("/api/v1/posts", { headers: { cookie: pair } })).toBe(200);
+  const key = await newKey("pasted");
+  expect((await logIn({ apiKey: key })).status).toBe(201);
+  const wrong = [
+    { token },
+    { token: plant("login link that was never issued") },
+    { apiKey: plant("pasted text that is not a key") },
+    { token: [token] },
+    { password: token },
+  ];
+  for (const body of wrong)
+    expect(
+      await send("/app/api/session", { method: "POST", headers, body: JSON.stringify(body) }),
+    ).toBeGreaterThanOrEqual(400);
+  for (const path of [
+    `/app/login?token=${token}`,
+    `/app/api/session?token=${token}`,
+    `/app/${cookie}`,
+  ])
+    await send(path, { headers: { cookie: pair } });
+  expect(await send("/api/v1/posts", { headers: { authorization: `Bearer ${cookie}` } })).toBe(401);
+  expect(await send("/api/v1/posts", { method: "POST", headers: { cookie: pair } })).toBe(403);
+}
+
 /** Follows a connect link as a browser does; `mangle` may change the URL of the callback. */
 async function followLink(platform: string, mangle = (back: URL) => back): Promise<void> {
   const label = `${platform}${secrets.size}`;
@@ -443,6 +484,7 @@ describe("traces:", () => {
 
 test("no log, trace, event, error response, metric or table contains a secret that a test sent to the system", async () => {
   await useKeys();
+  await useDashboard();
   await approveAccounts();
   await authorizeWithSecrets();
   await useUploads();

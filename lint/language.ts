@@ -42,7 +42,7 @@ const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
 /** A word boundary that also stands beside `_`, which `\b` takes for a letter. */
 const BOUNDARY = "(?:(?<![A-Za-z0-9])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?![A-Za-z0-9]))";
 
-const CHECKED = /\.(?:ts|mjs|md|sql|proto|ya?ml|json)$|(?:^|\/)(?:Dockerfile|run)$/;
+const CHECKED = /\.(?:tsx?|mjs|md|sql|proto|ya?ml|json)$|(?:^|\/)(?:Dockerfile|run)$/;
 
 /**
  * Files that the language check skips: generated files, third-party texts, and the files that list

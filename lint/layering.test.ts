@@ -55,6 +55,10 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       "services/delivery/src/publishing/jobs/a.ts",
       'import { b } from "#src/publishing/db/b.ts"; import { c } from "#src/events.ts";',
     ),
+    at(
+      "packages/dashboard/src/a.tsx",
+      'import { createClient } from "@postrider/client"; import type { A } from "@postrider/rest/dashboard/status";',
+    ),
     at("packages/platforms/src/registry.ts", 'import { x } from "#src/x/facts.ts";'),
     at("packages/platforms/src/platforms.ts", 'import { x } from "#src/x/platform.ts";'),
     at("packages/platforms/src/x/publishing/a.ts", 'import { b } from "../facts.ts";'),
@@ -66,6 +70,16 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
     at("services/posts/test/a.test.ts", 'import { b } from "@postrider/simulator/server";'),
   ],
   invalid: [
+    refused(
+      "packages/dashboard/src/a.tsx",
+      'import { Status } from "@postrider/rest/dashboard/status";',
+      'dashboard uses only the types of rest: write "import type".',
+    ),
+    refused(
+      "packages/dashboard/src/a.tsx",
+      'import { toError } from "@postrider/shared/errors";',
+      "dashboard imports only client, rest, here shared.",
+    ),
     refused(
       "services/posts/src/rpc/create-post.ts",
       'import { b } from "#src/consumers/b.ts";',

@@ -140,11 +140,11 @@ function isLayer({ name, trade }: Place, layer: string): boolean {
  * allowed. Test files may import anything, because they belong to no layer.
  */
 export function layeringFault(edge: ImportEdge): string | undefined {
-  if (edge.file.endsWith(".test.ts")) return undefined;
+  if (/\.test\.tsx?$/.test(edge.file)) return undefined;
   const from = placeOf(edge.file);
   if (from === undefined) return undefined;
   const to = targetOf(edge, from);
-  return networkFault(edge) ?? packageFault(from, to) ?? serviceFault(from, to, edge);
+  return networkFault(edge) ?? packageFault(from, to, edge) ?? serviceFault(from, to, edge);
 }
 
 function placeOf(file: string): Place | undefined {
@@ -175,9 +175,13 @@ function targetOf(edge: ImportEdge, from: Place): Place | undefined {
   return { group, name, trade: undefined, layer: undefined, fileName: "" };
 }
 
-function packageFault(from: Place, to: Place | undefined): string | undefined {
-  const inside = to === undefined || (to.group === from.group && to.name === from.name);
-  return inside ? undefined : foreignFault(from, to);
+function packageFault(from: Place, to: Place | undefined, edge: ImportEdge): string | undefined {
+  if (to === undefined || (to.group === from.group && to.name === from.name)) return undefined;
+  // The dashboard runs in browsers: of the JSON that services write it takes only the types.
+  if (from.name === "dashboard" && to.name === "rest" && !edge.typeOnly)
+    return 'dashboard uses only the types of rest: write "import type".';
+
+  return foreignFault(from, to);
 }
 
 /** The packages of this repository that each package below the services may import. */
@@ -188,6 +192,7 @@ const BELOW: Readonly<Record<string, ReadonlySet<string>>> = {
   shared: new Set(["contracts"]),
   platforms: new Set(["shared"]),
   rest: new Set(["shared", "platforms", "contracts"]),
+  dashboard: new Set(["client", "rest"]),
 };
 const BELOW_SERVICES = new Set(["shared", "platforms", "rest", "contracts"]);
 

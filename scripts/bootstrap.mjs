@@ -31,6 +31,8 @@ const commands = {
   recovery: { script: "scripts/recovery.ts", first: [], leads: true },
   schemathesis: { script: "scripts/schemathesis.ts", first: [], leads: true },
   images: { script: "scripts/images.ts", first: [], leads: true },
+  pictures: { script: "e2e/pictures.ts", first: [], leads: true },
+  release: { script: "scripts/release.ts", first: [], leads: true },
   sbom: { script: "scripts/sbom.ts", first: [], leads: false },
   postrider: { script: "packages/cli/src/main.ts", first: [], leads: false },
 };

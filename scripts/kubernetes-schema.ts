@@ -1,10 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseAllDocuments } from "yaml";
 
-// Writes the schemas with which kubeconform checks the manifests. Run it after a change of the
-// Kubernetes version, or when a manifest has a kind that is not in the list:
-//   go mod download k8s.io/kubernetes@v1.34.1
-//   node scripts/kubernetes-schema.ts "$(go env GOMODCACHE)/k8s.io/kubernetes@v1.34.1/api/openapi-spec/swagger.json"
+// Writes the schemas with which kubeconform checks the manifests: those of Kubernetes, from its
+// OpenAPI description, and those of other projects, from the files of their custom resources. Run
+// it after a change of a version, or when a manifest has a kind that is not in the list:
+//   go mod download k8s.io/kubernetes@v1.34.4 sigs.k8s.io/gateway-api@v1.6.1 \
+//     github.com/cert-manager/cert-manager@v1.20.0 github.com/kedacore/keda/v2@v2.20.2 \
+//     github.com/prometheus-operator/prometheus-operator@v0.85.0
+//   cd "$(go env GOMODCACHE)"
+//   node …/scripts/kubernetes-schema.ts k8s.io/kubernetes@v1.34.4/api/openapi-spec/swagger.json \
+//     sigs.k8s.io/gateway-api@*/config/crd/standard/*_{gateways,httproutes}.yaml \
+//     github.com/cert-manager/cert-manager@*/deploy/crds/cert-manager.io_issuers.yaml \
+//     github.com/kedacore/keda/v2@*/config/crd/bases/*_scaledobjects.yaml \
+//     github.com/prometheus-operator/prometheus-operator@*/example/prometheus-operator-crd/*_{podmonitors,prometheusrules}.yaml
 const FOLDER = join(import.meta.dirname, "manifests/kubernetes-1.34");
 
 const KINDS = [
@@ -49,6 +58,18 @@ interface Definition extends Node {
   }[];
 }
 
+interface CustomResource {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly kind: string };
+    readonly versions: readonly {
+      readonly name: string;
+      readonly storage: boolean;
+      readonly schema: { readonly openAPIV3Schema: Node };
+    }[];
+  };
+}
+
 /** Forbids unknown fields, because the API server would ignore them silently. */
 function toSchema(node: Node): object {
   const { $ref, type, items, properties, additionalProperties, required } = node;
@@ -66,12 +87,18 @@ function mapValues<T, U>(object: Readonly<Record<string, T>>, map: (value: T) =>
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]));
 }
 
-function write(name: string, schema: object): void {
+/**
+ * kubeconform looks for a schema file with this name, which contains only the first label of an API
+ * group.
+ */
+function write(kind: string, group: string, version: string, schema: object): void {
+  const parts = [kind, group.split(".")[0] ?? "", version].filter((part) => part !== "");
+  const name = parts.join("-").toLowerCase();
   writeFileSync(join(FOLDER, `${name}.json`), `${JSON.stringify(schema)}\n`);
 }
 
-const [file = ""] = process.argv.slice(2);
-const { definitions } = JSON.parse(readFileSync(file, "utf8")) as {
+const [description = "", ...customResources] = process.argv.slice(2);
+const { definitions } = JSON.parse(readFileSync(description, "utf8")) as {
   readonly definitions: Readonly<Record<string, Definition>>;
 };
 mkdirSync(FOLDER, { recursive: true });
@@ -80,11 +107,14 @@ for (const [name, definition] of Object.entries(definitions))
   for (const { group, version, kind } of definition["x-kubernetes-group-version-kind"] ?? []) {
     if (!KINDS.includes([group, version, kind].filter((part) => part !== "").join("/"))) continue;
     needed.add(name);
-    // kubeconform looks for a schema file with this name, which contains only the first label of an
-    // API group.
-    const [firstLabel = ""] = group.split(".");
-    const parts = [kind, firstLabel, version].filter((part) => part !== "");
-    write(parts.join("-").toLowerCase(), { $ref: `_definitions.json#/definitions/${name}` });
+    write(kind, group, version, { $ref: `_definitions.json#/definitions/${name}` });
+  }
+
+for (const file of customResources)
+  for (const document of parseAllDocuments(readFileSync(file, "utf8"))) {
+    const { group, names, versions } = (document.toJS() as CustomResource).spec;
+    for (const { name, storage, schema } of versions)
+      if (storage) write(names.kind, group, name, toSchema(schema.openAPIV3Schema));
   }
 
 // The set `needed` grows during the iteration: each definition adds the definitions that it refers

@@ -62,6 +62,7 @@ export const STEPS: readonly Step[] = [
   // of the time that one program per package takes. Several threads would each check the types of
   // imports again: 26 instead of 18 s of CPU time.
   command("types", "tsc", "-p", ".", "--singleThreaded"),
+  command("types of the dashboard", "tsc", "-p", "packages/dashboard"),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),
   command("lint (oxlint)", "oxlint", "--deny-warnings"),
   { name: "generated code is committed", run: checkGeneratedCode },
@@ -77,6 +78,7 @@ export const STEPS: readonly Step[] = [
     "proto/baseline.binpb",
   ),
   command("Kubernetes manifests agree with the code", "node", "scripts/manifests.ts"),
+  command("alert rules for the Prometheus Operator", "node", "scripts/observability.ts", "--check"),
   command("RPCs admit the processes that call them", "node", "scripts/rpc-callers.ts", "--check"),
   command("settings are documented", "node", "scripts/configuration.ts", "--check"),
   { name: "contracts baseline is current", run: checkBaseline },

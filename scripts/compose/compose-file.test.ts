@@ -105,6 +105,23 @@ describe.each([
       );
   });
 
+  test("no container in compose.yaml fills the disk with its log, and each has a limit of memory, which the heap of Kafka fits", () => {
+    for (const { logging, mem_limit: limit } of Object.values(read())) {
+      expect(logging?.options).toEqual({ "max-size": "20m", "max-file": "5" });
+      expect(limit).toMatch(/^(512m|1g)$/);
+    }
+    expect(get(read(), "kafka").environment).toMatchObject({
+      KAFKA_HEAP_OPTS: "-Xms256m -Xmx512m",
+    });
+  });
+
+  test("compose.yaml declares each network that it uses, because podman-compose creates no other", () => {
+    const { networks } = parse(readFileSync(join(root, "compose.yaml"), "utf8"), {
+      merge: true,
+    }) as { readonly networks: Readonly<Record<string, unknown>> };
+    expect(Object.keys(networks)).toEqual(["default", "data", "inspection"]);
+  });
+
   test("every Postrider container in compose.yaml has restricted rights", () => {
     const ours = Object.entries(read()).filter(([, { image }]) => image.startsWith("postrider/"));
     expect(ours.length).toBeGreaterThan(10);

@@ -14,6 +14,9 @@ export interface ComposeService {
   readonly ports?: readonly string[];
   readonly tmpfs?: readonly string[];
   readonly volumes?: readonly string[];
+  readonly env_file?: readonly string[];
+  readonly mem_limit?: string;
+  readonly logging?: { readonly options: Variables };
   readonly profiles?: readonly string[];
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test: readonly string[] };

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readServeSettings } from "../../packages/serve/src/config.ts";
 import { describeSettings } from "../../packages/shared/src/config.ts";
 import { readMigrationSettings } from "../../packages/shared/src/process/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
@@ -17,6 +18,7 @@ function renderDocument(committed: string): string {
     throw new Error(`${DOCUMENT} lacks the lines between which the tables go: ${BEGIN} and ${END}`);
   const services = SERVICES.map((process) => ({ process, settings: settingsOf(process) }));
   const tables = formatReference(services, [
+    { process: "serve", settings: describeSettings(readServeSettings) },
     { process: "migrations", settings: describeSettings(readMigrationSettings) },
     { process: "simulator", settings: simulatorSettings },
   ]);

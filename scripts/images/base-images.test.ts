@@ -39,7 +39,7 @@ test("the search for third-party container images covers every file that names o
     .flatMap((file) => findImages(readImageFile(file)))
     .map((reference) => reference.split(":")[0]);
   expect(new Set(names)).toEqual(
-    new Set(["node", "postgres", "apache/kafka", "versity/versitygw"]),
+    new Set(["node", "postgres", "caddy", "apache/kafka", "versity/versitygw"]),
   );
 });
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { root } from "../check/run-command.ts";
 
-/** Of our own base image, and of Postgres, Kafka and the S3 store. */
-const FILES = ["Dockerfile", "compose.yaml", "deploy/compose/*.yaml", "deploy/k8s/**/*.yaml"];
+/** Of our own base image, and of Postgres, Kafka, the S3 store and Caddy. */
+const FILES = ["Dockerfile", "compose*.yaml", "deploy/compose/*.yaml", "deploy/k8s/**/*.yaml"];
 
 /**
  * Matches the reference of an image in a Dockerfile (`ARG …_IMAGE=` and `FROM`), a compose file or
@@ -24,7 +24,7 @@ export function readImageFile(file: string): string {
 
 /** Neither one of our own images nor a stage of a Dockerfile. */
 function isForeign(reference: string): boolean {
-  return /[:/@]/.test(reference) && !reference.startsWith("postrider/");
+  return /[:/@]/.test(reference) && !/^(?:postrider\/|&)/.test(reference);
 }
 
 /** With tag and, where it is pinned, digest. */

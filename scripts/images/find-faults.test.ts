@@ -36,6 +36,14 @@ test("the check of container images accepts an image that holds only Node, libra
   expect(findFaults(root, { PATH: "/usr/local/bin", NODE_ENV: "production" }, CANARY)).toEqual([]);
 });
 
+test("a file that the service cannot read is reported, such as code that root has compiled", () => {
+  write("app/compiled/v24/08ce09ec");
+  chmodSync(join(root, "app/compiled/v24/08ce09ec"), 0o600);
+  expect(findFaults(root, {}, CANARY)).toEqual([
+    "the service cannot read it: app/compiled/v24/08ce09ec",
+  ]);
+});
+
 test("a secret in an environment variable of a container image is reported by the name of the variable", () => {
   const env = { MEDIA_KEY: "abc", CREDENTIAL_KEYS: "k1:abc", X_CLIENT_SECRET: "" };
   expect(findFaults(root, env, CANARY)).toEqual(

@@ -7,7 +7,10 @@ import type { OwnIdentity } from "../../packages/shared/src/identity/settings.ts
 const PUBLISH_MS = 60_000;
 
 /** Returns how many publications readers see; throws with a target whose they do not. */
-export async function publishEverywhere(identity: OwnIdentity): Promise<number> {
+export async function publishEverywhere(
+  identity: OwnIdentity,
+  timeoutMs = PUBLISH_MS,
+): Promise<number> {
   const accountsUrl = "http://127.0.0.1:8081";
   const workspace = await ensureDemoWorkspace({ accountsUrl, identity, known: undefined });
   const { accounts, apiKey } = workspace;
@@ -19,7 +22,7 @@ export async function publishEverywhere(identity: OwnIdentity): Promise<number> 
     const media = file === undefined ? [] : [await client.uploadFile(file.data, file)];
     const mediaIds = media.map(({ id }) => id);
     const { id } = await client.createPost({ content, accountIds, mediaIds, options });
-    const { targets } = await client.waitForPost(id, { timeoutMs: PUBLISH_MS });
+    const { targets } = await client.waitForPost(id, { timeoutMs });
     for (const target of targets) {
       if (!(await isVisible(simulated, target, piece)))
         throw new Error(`the ${piece.kind} is not visible: ${JSON.stringify(target)}`);

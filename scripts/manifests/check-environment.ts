@@ -6,9 +6,17 @@ import {
 } from "../../packages/shared/src/process/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
 import { readInspectorSettings } from "../../services/media/src/config.ts";
+import { PEER_SETTINGS } from "../services/peers.ts";
 import { isService, READERS } from "../services/settings.ts";
 import { readEnvironment, type Variable } from "./environment.ts";
-import { type Container, containersOf, type Manifest, ownImage, workloadsOf } from "./manifest.ts";
+import {
+  type Container,
+  containersOf,
+  type Manifest,
+  ofKind,
+  ownImage,
+  workloadsOf,
+} from "./manifest.ts";
 
 type Read = (reader: EnvReader) => object;
 
@@ -35,6 +43,11 @@ const rolesOf = (service: string) =>
 /** The settings that each program reads, by the container image and the command of the program. */
 const PROGRAMS: Readonly<Record<string, Read>> = {
   ...READERS,
+  // The pod in which operators run the tool.
+  "cli node --eval setInterval(() => {}, 60_000)": (read) => [
+    read.secret("-").string("IDENTITY_KEYS"),
+    ...Object.keys(PEER_SETTINGS).map((name) => read.optionalString(name)),
+  ],
   ...Object.fromEntries(
     DATABASES.map((service) => [`${service} node src/migrate.ts`, readMigrationSettings]),
   ),
@@ -98,7 +111,8 @@ export function checkEnvironment(manifests: readonly Manifest[]): readonly strin
       ),
     ),
     ...checkAgreement(processes),
-    ...checkPasswords(processes),
+    // Where the operator creates the Secrets, their values are not known.
+    ...(ofKind(manifests, "Secret").length > 0 ? checkPasswords(processes) : []),
   ];
 }
 

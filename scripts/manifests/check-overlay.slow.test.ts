@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, relative } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { root } from "../check/run-command.ts";
@@ -96,6 +97,60 @@ test("the checks of the Kubernetes manifests accept the overlays `local` and `pr
   for (const [overlay, text] of rendered) expect(checkOverlay(overlay, text)).toEqual([]);
 });
 
+function renderWithComponents(...names: readonly string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-overlay-"));
+  const path = (name: string): string => relative(folder, join(root, "deploy/k8s", name));
+  const kustomization = {
+    namespace: "postrider",
+    resources: [path("overlays/production")],
+    components: names.map((name) => path(`components/${name}`)),
+  };
+  try {
+    writeFileSync(join(folder, "kustomization.yaml"), JSON.stringify(kustomization));
+    return renderOverlay(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("the checks of the Kubernetes manifests accept the overlay `production` with the components for KEDA and for the Prometheus Operator", () => {
+  const text = renderWithComponents("scale-on-tasks", "monitoring");
+  const [object] = ofKind(parseManifests(text), "ScaledObject") as [Manifest];
+  set(object, "spec.maxReplicaCount", 13);
+
+  expect(checkOverlay("production", text)).toEqual([]);
+  expect(compareWithCode("production", [...render("production"), object])).toEqual([
+    "ScaledObject/delivery allows more pods than the 12 partitions of a topic",
+  ]);
+});
+
+const UNITS: Readonly<Record<string, number>> = { m: 0.001, Mi: 1 / 1024, Gi: 1 };
+
+function quantity(text = ""): number {
+  const [, number, unit = ""] = /^(\d+)(\w*)$/.exec(text) ?? [];
+  return Number(number) * (UNITS[unit] ?? 1);
+}
+
+test("deploy/README.md says how many pods the overlay `production` starts, and what they request", () => {
+  const manifests = render("production");
+  const autoscalers = ofKind<{ scaleTargetRef: { name: string }; minReplicas: number }>(
+    manifests,
+    "HorizontalPodAutoscaler",
+  );
+  const pods = autoscalers.flatMap(({ spec }) => {
+    const workload = workloadsOf(manifests).find(({ name }) => name === spec?.scaleTargetRef.name);
+    const requests = workload?.pod.containers[0]?.resources?.requests;
+    return Array.from({ length: spec?.minReplicas ?? 0 }, () => requests);
+  });
+  const sum = (name: string): string =>
+    pods.reduce((total, requests) => total + quantity(requests?.[name]), 0).toFixed(1);
+  const text = readFileSync(join(root, "deploy/README.md"), "utf8").replaceAll(/\s+/g, " ");
+
+  expect(text).toContain(
+    `starts ${pods.length} pods that request ${sum("cpu")} CPUs, ${sum("memory")} GiB of memory and ${sum("ephemeral-storage")} GiB of disk`,
+  );
+});
+
 test.each(BROKEN.filter(({ tool }) => tool === undefined))(
   "the checks of the Kubernetes manifests report this mistake: $report",
   (one) => {
@@ -144,12 +199,16 @@ test("deploy/README.md lists exactly the Secrets and keys that the overlay `prod
     .flatMap(containersOf)
     .flatMap(({ env = [] }) => env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []))
     .map(({ name, key }) => `${name} ${key}`);
-  const ingress = find(manifests, "Ingress/gateway") as Manifest<{ tls: { secretName: string }[] }>;
-  const tls = ["tls.crt", "tls.key"].map((key) => `${ingress.spec?.tls[0]?.secretName} ${key}`);
+  const { spec } = find(manifests, "Gateway/postrider") as Manifest<{
+    listeners: readonly { tls?: { certificateRefs: readonly { name: string }[] } }[];
+  }>;
+  const tls = spec?.listeners
+    .flatMap((listener) => listener.tls?.certificateRefs ?? [])
+    .flatMap(({ name }) => ["tls.crt", "tls.key"].map((key) => `${name} ${key}`));
   const readme = readFileSync(join(root, "deploy/README.md"), "utf8");
   const quoted = (cell = "") => [...cell.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
   const listed = [...readme.matchAll(/^ *\| (`.*?) \| (`.*?) \|/gm)].flatMap(([, names, keys]) =>
     quoted(names).flatMap((name) => quoted(keys).map((key) => `${name} ${key}`)),
   );
-  expect(new Set(listed)).toEqual(new Set([...read, ...tls]));
+  expect(new Set(listed)).toEqual(new Set([...read, ...(tls ?? [])]));
 });

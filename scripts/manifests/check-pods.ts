@@ -6,6 +6,7 @@ import { readEnvironment } from "./environment.ts";
 import {
   type Container,
   containersOf,
+  type Labels,
   type Manifest,
   ownImage,
   type PodSpec,
@@ -39,13 +40,15 @@ function broken(where: string, rules: Rules): readonly string[] {
     .map(([fault]) => `${where}: ${fault}`);
 }
 
-function podRules({ kind, name, pod }: Workload): Rules {
+function podRules({ kind, name, objectLabels, pod }: Workload): Rules {
   const { securityContext: security } = pod;
   const version = VERSION.replaceAll(".", "-");
   return {
     "runAsNonRoot is not set": security?.runAsNonRoot === true,
     "the seccomp profile is not RuntimeDefault":
       security?.seccompProfile?.type === "RuntimeDefault",
+    "no label says that the Job is a migration":
+      kind !== "Job" || objectLabels["app.kubernetes.io/component"] === "migration",
     "the token of the API server is mounted": pod.automountServiceAccountToken === false,
     "the addresses of all Services are passed as variables": pod.enableServiceLinks === false,
     // A Kubernetes Job cannot be changed, so each version of Postrider needs a Job of its own.
@@ -58,10 +61,17 @@ function containerRules({ image, resources, securityContext: security }: Contain
   const { drop, add } = security?.capabilities ?? {};
   return {
     "processes may gain privileges": security?.allowPrivilegeEscalation === false,
+    // Only of our own images, whose use is known.
+    "no ephemeral storage is requested":
+      ownImage(image) === undefined || requestsStorage(resources?.requests),
     "capabilities are kept": drop?.join() === "ALL" && add === undefined,
     "a CPU limit throttles the event loop": resources?.limits?.["cpu"] === undefined,
     [`${image} is not version ${VERSION}`]: isThisVersion(image),
   };
+}
+
+function requestsStorage(requests: Labels = {}): boolean {
+  return requests["ephemeral-storage"] !== undefined;
 }
 
 /** A digest names an image but no version, so a tag beside it names the version. */
@@ -77,7 +87,7 @@ function serviceRules(workload: Workload, overlay: string, manifests: readonly M
   const container = pod.containers.find(({ image }) => ownImage(image) === service);
   if (service === undefined || container === undefined) return {};
   return {
-    ...probeRules(container),
+    ...probeRules(container, pod),
     ...stopRules(pod, container, GRACE_MS.get(service) ?? 0),
     "Node's heap may take more than 75 % of the memory limit": heapFits(container, manifests),
     "pods are not spread over nodes and zones":
@@ -85,15 +95,28 @@ function serviceRules(workload: Workload, overlay: string, manifests: readonly M
   };
 }
 
-function probeRules({ startupProbe, readinessProbe, livenessProbe }: Container): Rules {
+const MAX_PROBE_GRACE_SECONDS = 60;
+
+function probeRules(
+  { startupProbe, readinessProbe, livenessProbe }: Container,
+  { terminationGracePeriodSeconds: podGraceSeconds = 30 }: PodSpec,
+): Rules {
   const asks = (probe: typeof startupProbe, path: string): boolean =>
     probe?.httpGet?.path === path && probe.httpGet.port === "metrics";
   const { periodSeconds = 10, failureThreshold = 3 } = startupProbe ?? {};
   return {
     "the startup probe does not ask /livez on the metrics port": asks(startupProbe, "/livez"),
-    "the service has less than a minute to start": periodSeconds * failureThreshold >= 60,
+    "the service has less than three minutes to start": periodSeconds * failureThreshold >= 180,
     "the readiness probe does not ask /readyz on the metrics port": asks(readinessProbe, "/readyz"),
     "the liveness probe does not ask /livez on the metrics port": asks(livenessProbe, "/livez"),
+    // Otherwise a process that hangs keeps its place for as long as one that finishes its calls.
+    "a process that does not answer is not killed within a minute": [
+      startupProbe,
+      livenessProbe,
+    ].every(
+      (probe) =>
+        (probe?.terminationGracePeriodSeconds ?? podGraceSeconds) <= MAX_PROBE_GRACE_SECONDS,
+    ),
   };
 }
 

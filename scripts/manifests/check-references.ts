@@ -17,6 +17,24 @@ interface AutoscalerSpec {
   readonly metrics?: readonly unknown[];
 }
 
+/** Of KEDA, which makes an autoscaler from it. */
+interface ScaledObjectSpec {
+  readonly scaleTargetRef: { readonly name: string };
+  readonly maxReplicaCount: number;
+  readonly triggers: readonly unknown[];
+}
+
+interface RouteSpec {
+  readonly parentRefs: readonly { readonly name: string; readonly sectionName?: string }[];
+  readonly rules: readonly {
+    readonly backendRefs?: readonly { readonly name: string; readonly port: number }[];
+  }[];
+}
+
+interface GatewaySpec {
+  readonly listeners: readonly { readonly name: string }[];
+}
+
 /** A group cannot use more consumers, so an autoscaler must not start more pods. */
 const PARTITIONS = 12;
 
@@ -24,13 +42,13 @@ const PARTITIONS = 12;
 export function checkReferences(manifests: readonly Manifest[]): readonly string[] {
   return [
     ...ofKind<ServiceSpec>(manifests, "Service").flatMap((one) => checkService(one, manifests)),
-    ...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler").flatMap((one) =>
-      checkAutoscaler(one, manifests),
-    ),
+    ...autoscalersOf(manifests).flatMap((one) => checkAutoscaler(one, manifests)),
+    ...ofKind<RouteSpec>(manifests, "HTTPRoute").flatMap((one) => checkRoute(one, manifests)),
     ...checkBudgets(manifests),
     ...checkAccounts(manifests),
     ...checkTopics(manifests),
     ...checkNamespace(manifests),
+    ...checkEmptyLists(manifests),
   ];
 }
 
@@ -54,6 +72,17 @@ function checkService(
   );
 }
 
+function autoscalersOf(manifests: readonly Manifest[]): readonly Manifest<AutoscalerSpec>[] {
+  const scaled = ofKind<ScaledObjectSpec>(manifests, "ScaledObject").flatMap(
+    ({ spec, ...rest }) => {
+      if (spec === undefined) return [];
+      const { scaleTargetRef, maxReplicaCount: maxReplicas, triggers: metrics } = spec;
+      return [{ ...rest, spec: { scaleTargetRef, maxReplicas, metrics } }];
+    },
+  );
+  return [...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler"), ...scaled];
+}
+
 function checkAutoscaler(
   autoscaler: Manifest<AutoscalerSpec>,
   manifests: readonly Manifest[],
@@ -72,6 +101,28 @@ function checkAutoscaler(
     // even when idle.
     ...(metrics.length === 0 ? [`${nameOf(autoscaler)} has no metrics`] : []),
   ];
+}
+
+/** A controller reports what is missing in the status of the route only. */
+function checkRoute(route: Manifest<RouteSpec>, manifests: readonly Manifest[]): readonly string[] {
+  const { parentRefs = [], rules = [] } = route.spec ?? {};
+  const listeners = ofKind<GatewaySpec>(manifests, "Gateway").flatMap(({ metadata, spec }) =>
+    (spec?.listeners ?? []).map(({ name }) => `${metadata.name} ${name}`),
+  );
+  const ports = ofKind<ServiceSpec>(manifests, "Service").flatMap(({ metadata, spec }) =>
+    (spec?.ports ?? []).map(({ port }) => `${metadata.name}:${port}`),
+  );
+  const backends = rules.flatMap(({ backendRefs = [] }) => backendRefs);
+  return [
+    ...parentRefs
+      .map(({ name, sectionName }) => `${name} ${sectionName}`)
+      .filter((listener) => !listeners.includes(listener))
+      .map((listener) => `no Gateway has the listener ${listener}`),
+    ...backends
+      .map(({ name, port }) => `${name}:${port}`)
+      .filter((backend) => !ports.includes(backend))
+      .map((backend) => `leads to ${backend}, which no Service has`),
+  ].map((fault) => `${nameOf(route)}: ${fault}`);
 }
 
 /** With `minAvailable` or `maxUnavailable: 0`, Kubernetes could never move a single pod. */
@@ -109,4 +160,16 @@ function checkNamespace(manifests: readonly Manifest[]): readonly string[] {
       )
       .map((manifest) => `${nameOf(manifest)} is in another namespace`),
   ];
+}
+
+/**
+ * The API server stores a policy without the list, so that each `kubectl apply` would change it,
+ * and `kubectl diff` would never be empty. `policyTypes` alone denies everything.
+ */
+function checkEmptyLists(manifests: readonly Manifest[]): readonly string[] {
+  return ofKind<object>(manifests, "NetworkPolicy").flatMap((policy) =>
+    Object.entries(policy.spec ?? {})
+      .filter(([, value]) => Array.isArray(value) && value.length === 0)
+      .map(([name]) => `${nameOf(policy)}: ${name} is an empty list; leave it out`),
+  );
 }

@@ -34,6 +34,7 @@ interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string | number };
   readonly periodSeconds?: number;
   readonly failureThreshold?: number;
+  readonly terminationGracePeriodSeconds?: number;
 }
 
 interface ContainerSecurity {
@@ -56,7 +57,7 @@ export interface Container {
   readonly readinessProbe?: Probe;
   readonly livenessProbe?: Probe;
   readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
-  readonly resources?: { readonly limits?: Labels };
+  readonly resources?: { readonly limits?: Labels; readonly requests?: Labels };
   readonly securityContext?: ContainerSecurity;
 }
 
@@ -86,6 +87,9 @@ export interface Workload {
   readonly where: string;
   readonly kind: string;
   readonly name: string;
+  /** Of the workload itself, by which `kubectl` selects it. */
+  readonly objectLabels: Labels;
+  /** Of its pods. */
   readonly labels: Labels;
   readonly pod: PodSpec;
 }
@@ -103,10 +107,12 @@ export function ofKind<Spec = unknown>(
 
 export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[] {
   return ["Deployment", "StatefulSet", "Job"].flatMap((kind) =>
-    ofKind<WorkloadSpec>(manifests, kind).flatMap(({ metadata: { name }, spec }) => {
+    ofKind<WorkloadSpec>(manifests, kind).flatMap(({ metadata: { name, labels }, spec }) => {
       if (spec === undefined) return [];
       const { metadata, spec: pod } = spec.template;
-      return [{ where: `${kind}/${name}`, kind, name, labels: metadata.labels ?? {}, pod }];
+      const where = `${kind}/${name}`;
+      const objectLabels = labels ?? {};
+      return [{ where, kind, name, objectLabels, labels: metadata.labels ?? {}, pod }];
     }),
   );
 }

@@ -10,6 +10,7 @@ const CACHE = join(root, "node_modules/.cache/postrider");
 
 /** At exact versions; each is compiled once per checkout. */
 const MODULES = {
+  helm: "helm.sh/helm/v3/cmd/helm@v3.21.4",
   kubeconform: "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
   "kube-score": "github.com/zegl/kube-score/cmd/kube-score@v1.20.0",
   kustomize: "sigs.k8s.io/kustomize/kustomize/v5@v5.7.1",
@@ -53,6 +54,15 @@ export function renderOverlay(folder: string): string {
     : run(build("kustomize"), ["build", folder]);
   if (status === 0 && stderr === "") return stdout;
   throw new Error(`${folder} cannot be rendered: ${stderr}`);
+}
+
+/** As `helm install` would send it. */
+export function renderChart(folder: string, args: readonly string[]): string {
+  const helm = run("helm", ["version"]).status === 0 ? "helm" : build("helm");
+  const options = ["template", "postrider", folder, "--namespace=postrider", ...args];
+  const { status, stdout, stderr } = run(helm, options);
+  if (status === 0) return stdout;
+  throw new Error(`the chart cannot be rendered: ${stderr}`);
 }
 
 export function checkSchema(rendered: string): readonly string[] {

@@ -9,6 +9,7 @@ import {
   type RegisteredMetric,
 } from "../../packages/shared/src/telemetry/metrics.ts";
 import { parseQuery, type Query, queryFaults } from "./query-faults.ts";
+import { parseRules, RULE_FILES, toPrometheusRule, withRunbooks } from "./rules.ts";
 
 interface Panel {
   readonly id: number;
@@ -25,14 +26,6 @@ interface Dashboard {
   readonly panels: readonly Panel[];
 }
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly for?: string;
-  readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly runbook_url: string };
-}
-
 const SERVICES = ["gateway", "accounts", "posts", "media", "delivery"];
 const RUNBOOK = /^docs\/operations\.md#(?<anchor>[a-z-]+)$/;
 
@@ -40,10 +33,12 @@ const root = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(path, root)), "utf8");
 
 const dashboard = JSON.parse(read("deploy/observability/dashboard.json")) as Dashboard;
-const alerts = parse(read("deploy/observability/alerts.yaml")) as {
-  readonly groups: readonly { readonly name: string; readonly rules: readonly Rule[] }[];
-};
-const rules = alerts.groups.flatMap((group) => group.rules);
+const allRules = RULE_FILES.flatMap(
+  (name) => parseRules(read(`deploy/observability/${name}`)).groups,
+).flatMap((group) => group.rules);
+const rules = allRules.filter((rule) => rule.alert !== undefined);
+/** Their results are metrics with the label of their objective, which other rules query. */
+const recorded = new Set(allRules.flatMap(({ record }) => record ?? []));
 const panels = dashboard.panels.filter(({ type }) => type !== "row");
 
 function shownBy(text: string, pattern: RegExp): readonly string[] {
@@ -57,10 +52,10 @@ const panelQueries = panels.flatMap(({ title, targets = [] }): Query[] =>
     shown: shownBy(legendFormat, /\{\{(?<label>\w+)\}\}/g),
   })),
 );
-const ruleQueries = rules.map(({ alert, expr, annotations }): Query => ({
-  where: alert,
+const ruleQueries = allRules.map(({ alert, record, expr, annotations }): Query => ({
+  where: alert ?? record ?? "",
   text: expr,
-  shown: shownBy(annotations.summary, /\$labels\.(?<label>\w+)/g),
+  shown: shownBy(annotations?.summary ?? "", /\$labels\.(?<label>\w+)/g),
 }));
 
 let registered: readonly RegisteredMetric[];
@@ -68,7 +63,8 @@ let registered: readonly RegisteredMetric[];
 beforeAll(async () => {
   for (const service of SERVICES)
     await import(fileURLToPath(new URL(`services/${service}/src/app.ts`, root)));
-  registered = listMetrics();
+  const results = [...recorded].map((name) => ({ name, type: "gauge", labelNames: ["slo"] }));
+  registered = [...listMetrics(), ...results];
 }, 60_000);
 
 test("every panel of the Grafana dashboard queries metrics and labels that the code registers", () => {
@@ -122,7 +118,7 @@ test("every Postrider metric is on the Grafana dashboard or in an alert rule", (
   );
   const ours = registered
     .map(({ name }) => name)
-    .filter((name) => !/^(?:process|nodejs)_/.test(name));
+    .filter((name) => !/^(?:process|nodejs)_/.test(name) && !recorded.has(name));
 
   // The metrics that are neither on the dashboard nor in an alert rule: they matter only during a
   // rotation of sealing keys, which has its own runbook.
@@ -164,16 +160,19 @@ test("Grafana can import the dashboard: ids are unique, panels fit the grid, and
 });
 
 test("every alert rule has a severity, a summary, and a section of the operations guide", () => {
-  const names = rules.map(({ alert }) => alert);
+  const names = rules.map(({ alert = "" }) => alert);
   const page = read("docs/operations.md");
 
   expect(new Set(names).size).toBe(names.length);
   for (const { alert, labels, annotations, expr, for: since } of rules) {
-    expect(["critical", "warning"], alert).toContain(labels.severity);
-    expect(annotations.summary, alert).toMatch(/^\S.{10,}\.$/);
+    const severities = alert === "PostriderWatchdog" ? ["none"] : ["critical", "warning"];
+    expect(severities, alert).toContain(labels?.["severity"]);
+    expect(annotations?.summary, alert).toMatch(/^\S.{10,}\.$/);
     // An alert rule over a time range needs no `for`.
-    expect(since !== undefined || /increase\(|changes\(|offset /.test(expr), alert).toBe(true);
-    const { anchor } = RUNBOOK.exec(annotations.runbook_url)?.groups ?? {};
+    expect(since !== undefined || /increase\(|changes\(|offset |^vector/.test(expr), alert).toBe(
+      true,
+    );
+    const { anchor } = RUNBOOK.exec(annotations?.runbook_url ?? "")?.groups ?? {};
     expect(anchorsOf(page), alert).toContain(anchor);
   }
 });
@@ -194,6 +193,56 @@ function anchorsOf(page: string): readonly string[] {
 }
 
 test("deploy/observability has every file that its README names", () => {
-  for (const name of ["alerts.yaml", "dashboard.json", "prometheus.yaml", "README.md"])
+  for (const name of ["alerts.yaml", "dashboard.json", "prometheus.yaml", "slo.yaml", "README.md"])
     expect(existsSync(new URL(`deploy/observability/${name}`, root)), name).toBe(true);
+});
+
+test("fewer than a quarter of the alerts wake a person", () => {
+  const critical = rules.filter(({ labels }) => labels?.["severity"] === "critical");
+  expect(critical.length * 4).toBeLessThan(rules.length);
+});
+
+test("the objectives of docs/slo.md are those of the recording rules", () => {
+  const page = read("docs/slo.md");
+  const listed = [...page.matchAll(/^\| `(?<slo>\w+)` \| (?<percent>[\d.]+) % /gm)].map(
+    ({ groups }) => [groups?.slo, Number(groups?.percent)],
+  );
+  const objectives = allRules
+    .filter(({ record }) => record === "slo:postrider_objective:ratio")
+    .map(({ expr, labels }) => [
+      labels?.["slo"],
+      Number((100 * Number(/[\d.]+/.exec(expr)?.[0])).toFixed(3)),
+    ]);
+  expect(listed).toEqual(objectives);
+});
+
+test("the object of the Prometheus Operator has every rule, and runbooks below the address that is set", () => {
+  const text = withRunbooks(read("deploy/observability/slo.yaml"), "https://docs.example.com/p/");
+  const object = parse(toPrometheusRule([text])) as { readonly spec: object };
+  expect(object.spec).toEqual(parseRules(text));
+  expect(text).toContain(
+    "runbook_url: https://docs.example.com/p/docs/operations.md#missed-objectives",
+  );
+});
+
+test("the PodMonitor scrapes the same ports as often as prometheus.yaml, under the same names", () => {
+  const monitor = parse(read("deploy/k8s/components/monitoring/pod-monitor.yaml")) as {
+    readonly spec: { readonly podMetricsEndpoints: readonly object[] };
+  };
+  const config = parse(read("deploy/observability/prometheus.yaml")) as {
+    readonly global: { readonly scrape_interval: string };
+    readonly scrape_configs: readonly { readonly relabel_configs: readonly object[] }[];
+  };
+  const relabels = config.scrape_configs[0]?.relabel_configs;
+  expect(monitor.spec.podMetricsEndpoints).toEqual([
+    {
+      port: "metrics",
+      interval: config.global.scrape_interval,
+      relabelings: [{ sourceLabels: ["__meta_kubernetes_pod_name"], targetLabel: "instance" }],
+    },
+  ]);
+  expect(relabels).toEqual([
+    expect.objectContaining({ regex: "metrics", action: "keep" }),
+    { source_labels: ["__meta_kubernetes_pod_name"], target_label: "instance" },
+  ]);
 });

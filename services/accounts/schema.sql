@@ -80,6 +80,7 @@ create table accounts.audit_log (
 CREATE INDEX audit_log_action ON accounts.audit_log USING btree (action, at, id);
 CREATE INDEX audit_log_actor ON accounts.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON accounts.audit_log USING btree (at, id);
+CREATE INDEX audit_log_removals ON accounts.audit_log USING btree (workspace_id) WHERE (action = 'workspace.remove'::text);
 CREATE INDEX audit_log_workspace ON accounts.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON accounts.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 CREATE TRIGGER audit_log_keeps BEFORE DELETE ON accounts.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
@@ -148,6 +149,38 @@ create table accounts.credentials (
 CREATE INDEX credentials_renewals ON accounts.credentials USING btree (renew_at) WHERE (renew_at IS NOT NULL);
 CREATE INDEX credentials_sealing_keys ON accounts.credentials USING btree (split_part(access_token, '.'::text, 2), account_id);
 
+create table accounts.dashboard_links (
+  id uuid not null,
+  hash bytea not null,
+  workspace_id uuid not null,
+  scopes text[] not null,
+  expires_at timestamp with time zone not null,
+  constraint dashboard_links_hash_key UNIQUE (hash),
+  constraint dashboard_links_pkey PRIMARY KEY (id),
+  constraint dashboard_links_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint dashboard_links_hash_check CHECK ((octet_length(hash) = 32))
+);
+
+create table accounts.dashboard_sessions (
+  id uuid not null,
+  hash bytea not null,
+  workspace_id uuid not null,
+  api_key_id uuid,
+  scopes text[],
+  user_agent text not null,
+  created_at timestamp with time zone not null default now(),
+  last_seen_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone not null,
+  constraint dashboard_sessions_hash_key UNIQUE (hash),
+  constraint dashboard_sessions_pkey PRIMARY KEY (id),
+  constraint dashboard_sessions_api_key_id_workspace_id_fkey FOREIGN KEY (api_key_id, workspace_id) REFERENCES api_key_workspaces(api_key_id, workspace_id),
+  constraint dashboard_sessions_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint dashboard_sessions_check CHECK (((api_key_id IS NULL) = (scopes IS NOT NULL))),
+  constraint dashboard_sessions_hash_check CHECK ((octet_length(hash) = 32))
+);
+CREATE INDEX dashboard_sessions_key ON accounts.dashboard_sessions USING btree (api_key_id, workspace_id);
+CREATE INDEX dashboard_sessions_workspace ON accounts.dashboard_sessions USING btree (workspace_id, id);
+
 create table accounts.deployment (
   only_row boolean not null default true,
   system_identifier text not null,
@@ -200,6 +233,16 @@ create table accounts.schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 
+create table accounts.workspace_removals (
+  workspace_id uuid not null,
+  service text not null,
+  removed_rows bigint not null default 0,
+  done_at timestamp with time zone,
+  constraint workspace_removals_pkey PRIMARY KEY (workspace_id, service),
+  constraint workspace_removals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint workspace_removals_service_check CHECK ((service = ANY (ARRAY['posts'::text, 'media'::text, 'delivery'::text])))
+);
+
 create table accounts.workspaces (
   id uuid not null,
   name text not null,
@@ -207,9 +250,13 @@ create table accounts.workspaces (
   requests_per_minute integer,
   monthly_quota integer,
   daily_quota integer,
+  deletion_requested_at timestamp with time zone,
+  removes_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   constraint workspaces_pkey PRIMARY KEY (id),
+  constraint workspaces_check CHECK (((deletion_requested_at IS NULL) = (removes_at IS NULL))),
   constraint workspaces_daily_quota_check CHECK ((daily_quota >= 0)),
   constraint workspaces_monthly_quota_check CHECK ((monthly_quota >= 0)),
   constraint workspaces_requests_per_minute_check CHECK ((requests_per_minute > 0))
 );
+CREATE INDEX workspaces_deletions ON accounts.workspaces USING btree (id) WHERE (removes_at IS NOT NULL);

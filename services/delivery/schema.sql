@@ -38,6 +38,7 @@ create table delivery.audit_log (
 CREATE INDEX audit_log_action ON delivery.audit_log USING btree (action, at, id);
 CREATE INDEX audit_log_actor ON delivery.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON delivery.audit_log USING btree (at, id);
+CREATE INDEX audit_log_removals ON delivery.audit_log USING btree (workspace_id) WHERE (action = 'workspace.remove'::text);
 CREATE INDEX audit_log_workspace ON delivery.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 CREATE TRIGGER audit_log_keeps BEFORE DELETE ON delivery.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
@@ -332,6 +333,36 @@ create table delivery.idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (created_at);
 
+create table delivery.inbox_comments (
+  id uuid not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  media_id text not null,
+  comment_id text not null,
+  post_id uuid,
+  text text not null,
+  author_id text,
+  author_username text,
+  commented_at timestamp with time zone not null,
+  like_count bigint,
+  reply_count bigint,
+  hidden boolean not null,
+  state text not null,
+  constraint inbox_comments_pkey PRIMARY KEY (id),
+  constraint inbox_comments_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'done'::text])))
+);
+CREATE INDEX inbox_comments_by_state ON delivery.inbox_comments USING btree (workspace_id, state, commented_at DESC, id DESC);
+CREATE INDEX inbox_comments_by_time ON delivery.inbox_comments USING btree (workspace_id, commented_at DESC, id DESC);
+CREATE UNIQUE INDEX inbox_comments_once ON delivery.inbox_comments USING btree (account_id, comment_id);
+
+create table delivery.inbox_reads (
+  workspace_id uuid not null,
+  begun_at timestamp with time zone not null,
+  read_at timestamp with time zone,
+  constraint inbox_reads_pkey PRIMARY KEY (workspace_id)
+);
+
 create table delivery.live_checks (
   id uuid not null,
   content jsonb not null,
@@ -394,9 +425,10 @@ create table delivery.parked_events (
 create table delivery.pauses (
   kind text not null,
   key text not null,
+  reason text,
   created_at timestamp with time zone not null default now(),
   constraint pauses_pkey PRIMARY KEY (kind, key),
-  constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text])))
+  constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text, 'deletion'::text])))
 );
 
 create table delivery.platform_breakers (
@@ -547,6 +579,7 @@ create table delivery.target_metrics (
   thin_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
   constraint target_metrics_pkey PRIMARY KEY (target_id)
 );
+CREATE INDEX target_metrics_by_workspace ON delivery.target_metrics USING btree (workspace_id, published_at DESC);
 CREATE INDEX target_metrics_due ON delivery.target_metrics USING btree (account_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
 CREATE INDEX target_metrics_thin ON delivery.target_metrics USING btree (thin_at) WHERE (thin_at < 'infinity'::timestamp with time zone);
 

@@ -19,6 +19,7 @@ create table media.audit_log (
 CREATE INDEX audit_log_action ON media.audit_log USING btree (action, at, id);
 CREATE INDEX audit_log_actor ON media.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON media.audit_log USING btree (at, id);
+CREATE INDEX audit_log_removals ON media.audit_log USING btree (workspace_id) WHERE (action = 'workspace.remove'::text);
 CREATE INDEX audit_log_workspace ON media.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON media.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 CREATE TRIGGER audit_log_keeps BEFORE DELETE ON media.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();
@@ -124,6 +125,8 @@ create table media.media (
 CREATE UNIQUE INDEX media_delivery_object ON media.media USING btree (delivery_key) WHERE (delivery_key IS NOT NULL);
 CREATE UNIQUE INDEX media_object ON media.media USING btree (object_key) WHERE (object_key IS NOT NULL);
 CREATE INDEX media_pending ON media.media USING btree (created_at) WHERE (status = 'pending'::text);
+CREATE INDEX media_prepared ON media.media USING btree (id) WHERE ((status = 'ready'::text) AND (prepared_at IS NOT NULL));
+CREATE INDEX media_rejected ON media.media USING btree (created_at) WHERE (status = 'rejected'::text);
 CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
 CREATE INDEX media_storage ON media.media USING btree (workspace_id) INCLUDE (status, bytes, delivery_bytes, delivery_key) WHERE ((status <> 'rejected'::text) OR (object_key IS NOT NULL));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);

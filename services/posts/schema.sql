@@ -19,6 +19,7 @@ create table posts.audit_log (
 CREATE INDEX audit_log_action ON posts.audit_log USING btree (action, at, id);
 CREATE INDEX audit_log_actor ON posts.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON posts.audit_log USING btree (at, id);
+CREATE INDEX audit_log_removals ON posts.audit_log USING btree (workspace_id) WHERE (action = 'workspace.remove'::text);
 CREATE INDEX audit_log_workspace ON posts.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON posts.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 CREATE TRIGGER audit_log_keeps BEFORE DELETE ON posts.audit_log FOR EACH ROW WHEN ((old.at > (now() - '90 days'::interval))) EXECUTE FUNCTION refuse_audit_log_change();

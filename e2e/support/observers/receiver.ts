@@ -23,10 +23,10 @@ export interface ReceivedEvent {
 export interface Receiver extends Listening {
   readonly requests: readonly ReceivedRequest[];
   /**
-   * Sets the HTTP status with which the receiver answers requests to this path; before, and for
-   * every other path, it is 200.
+   * Sets the HTTP status and the body with which the receiver answers requests to this path;
+   * before, and for every other path, it is 200 without a body.
    */
-  answer(path: string, status: number): void;
+  answer(path: string, status: number, body?: string): void;
   /**
    * Sets how many milliseconds after its arrival a request to this path is answered; before, and
    * for every other path, it is 0.
@@ -41,7 +41,7 @@ export interface Receiver extends Listening {
 /** Starts a receiver of webhooks on the given port, or on a free one. */
 export async function startReceiver(listenOn = 0): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
-  const statuses = new Map<string, number>();
+  const answers = new Map<string, { readonly status: number; readonly body: string }>();
   const delays = new Map<string, number>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -50,7 +50,8 @@ export async function startReceiver(listenOn = 0): Promise<Receiver> {
       const path = request.url ?? "";
       const headers = request.headers as Record<string, string>;
       requests.push({ path, headers, body: Buffer.concat(chunks).toString("utf8") });
-      const answer = () => response.writeHead(statuses.get(path) ?? 200).end();
+      const { status, body } = answers.get(path) ?? { status: 200, body: "" };
+      const answer = () => response.writeHead(status).end(body);
       const delayMs = delays.get(path);
       if (delayMs === undefined) answer();
       else setTimeout(answer, delayMs);
@@ -64,7 +65,7 @@ export async function startReceiver(listenOn = 0): Promise<Receiver> {
   return {
     ...listening,
     requests,
-    answer: (path, status) => void statuses.set(path, status),
+    answer: (path, status, body = "") => void answers.set(path, { status, body }),
     delay: (path, ms) => void delays.set(path, ms),
     eventsAt,
     whenEvent: (path, type) =>

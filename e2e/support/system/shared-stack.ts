@@ -32,7 +32,7 @@ export interface SharedStack {
    */
   readonly receiverPort: number;
   /** Ports on 127.0.0.1 to which Postrider may send webhooks, for the tests of webhooks. */
-  readonly webhookPorts: { readonly receiver: number; readonly example: number };
+  readonly webhookPorts: Readonly<Record<"receiver" | "example" | "dashboard", number>>;
   /**
    * Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per
    * test file.
@@ -53,7 +53,11 @@ async function start(): Promise<Started> {
   const outsidePort = await findStablePort();
   const receiverPort = await findStablePort();
   const examplePorts = { docsPage: await findStablePort(), guides: await findStablePort() };
-  const webhookPorts = { receiver: await findStablePort(), example: await findStablePort() };
+  const webhookPorts = {
+    receiver: await findStablePort(),
+    example: await findStablePort(),
+    dashboard: await findStablePort(),
+  };
   const ports = { outsidePort, receiverPort, examplePorts, webhookPorts };
   const outsidePorts = [
     outsidePort,

@@ -2,7 +2,9 @@ import { parseArgs, type ParseArgsOptionsConfig } from "node:util";
 import type { Arguments, Command } from "#src/command.ts";
 import { accountCommands } from "#src/commands/account.ts";
 import { auditCommands } from "#src/commands/audit.ts";
+import { bucketCommands } from "#src/commands/bucket-rules.ts";
 import { credentialCommands } from "#src/commands/credentials.ts";
+import { dashboardCommands } from "#src/commands/dashboard.ts";
 import { doctorCommands } from "#src/commands/doctor.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { identityCommands } from "#src/commands/identity.ts";
@@ -12,19 +14,26 @@ import { pauseCommands } from "#src/commands/pause.ts";
 import { postLimitCommands } from "#src/commands/post-limits.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
 import { retentionCommands } from "#src/commands/retention.ts";
+import { secretCommands } from "#src/commands/secrets.ts";
 import { setupCommands } from "#src/commands/setup.ts";
 import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { webhookCommands } from "#src/commands/webhooks.ts";
+import { workspaceDeletionCommands } from "#src/commands/workspace-deletion.ts";
+import { workspaceExportCommands } from "#src/commands/workspace-export.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
 export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
+  ...workspaceDeletionCommands,
+  ...workspaceExportCommands,
   ...keyCommands,
   ...accountCommands,
   ...auditCommands,
+  ...bucketCommands,
   ...credentialCommands,
+  ...dashboardCommands,
   ...doctorCommands,
   ...eventCommands,
   ...mediaCommands,
@@ -33,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
   ...recoveryCommands,
   ...identityCommands,
   ...retentionCommands,
+  ...secretCommands,
   ...setupCommands,
   ...storageCommands,
   ...targetCommands,

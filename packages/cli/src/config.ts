@@ -94,12 +94,10 @@ export function readSettings(
   };
 }
 
-const SCHEMAS = ["accounts", "posts", "media", "delivery"] as const;
-
 function readDatabaseSetup(read: EnvReader) {
   return {
     ownerUrl: readDatabaseUrl(read),
-    roles: SCHEMAS.map((service) => ({
+    roles: SERVICES.map((service) => ({
       service,
       password: read.string(`${service.toUpperCase()}_DATABASE_PASSWORD`),
       migrationPassword: read.string(`${service.toUpperCase()}_MIGRATION_PASSWORD`),
@@ -118,6 +116,10 @@ function readBusSetup(read: EnvReader) {
  * migration role. Throws when one of them is missing.
  */
 export const loadDatabaseSetup = () => loadConfig(process.env, readDatabaseSetup);
+
+/** Reads the connection of the database owner. Throws when it is missing. */
+export const loadOwnerUrl = () =>
+  loadConfig(process.env, (read) => ({ ownerUrl: readDatabaseUrl(read) })).ownerUrl;
 
 /** Reads the address and the security settings of Kafka. Throws when `KAFKA_BROKERS` is missing. */
 export const loadBusSetup = () => loadConfig(process.env, readBusSetup);

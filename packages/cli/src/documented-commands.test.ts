@@ -27,7 +27,7 @@ function parseCommand(text: string): DocumentedCommand[] {
   const [, rest] = COMMAND_LINE.exec(text.trim()) ?? [];
   if (rest === undefined) return [];
   const own = rest.split(/ (?:[|&>#;]|2>|<[ <])/)[0] ?? "";
-  return [{ text: text.trim(), words: own.trim().split(/\s+/) }];
+  return [{ text: text.trim(), words: own.match(/"[^"]*"|\S+/g) ?? [] }];
 }
 
 function readDocument(path: string): {

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
+import { connectPeer } from "@postrider/shared/connect/client";
 import { makeIdentityKey } from "@postrider/shared/identity/identity-keys";
 import { newId } from "@postrider/shared/ids";
-import { isApiKey } from "@postrider/shared/secrets/api-keys";
+import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
@@ -76,8 +78,6 @@ test("the `workspace` commands create and list workspaces, mark a workspace as v
   const made = await json<{ id: string }>("workspace", "create", "--name", "Acme", "--verified");
   expect(made).toMatchObject({ id: ID, name: "Acme", verified: true });
   const id = await createWorkspace();
-  const first = await json<{ key: string }>("workspace", "create", "--name", "Other", "--with-key");
-  expect(isApiKey(first.key)).toBe(true);
   expect(await json("workspace", "verify", id)).toMatchObject({ id, verified: true });
   const limits = ["--requests-per-minute", "60", "--monthly-quota", "0"];
   expect(await json("workspace", "set-limits", id, ...limits)).toEqual({
@@ -91,6 +91,16 @@ test("the `workspace` commands create and list workspaces, mark a workspace as v
   });
   const { workspaces } = await json<{ workspaces: { id: string }[] }>("workspace", "list");
   expect(workspaces.slice(0, 2).map((each) => each.id)).toEqual([id, made.id]);
+});
+
+test("`workspace create --with-key` also creates an API key of the workspace with all scopes", async () => {
+  const words = ["workspace", "create", "--name", "Team", "--verified", "--with-key"];
+  const { id, key } = await json<{ id: string; key: string }>(...words);
+  expect(isApiKey(key)).toBe(true);
+  const { keys } = await json<{ keys: object[] }>("key", "list", "--workspace", id);
+  expect(keys).toMatchObject([
+    { name: "Team", scopes: expect.arrayContaining(["posts:write"]), workspaceIds: [id] },
+  ]);
 });
 
 test("`key create` shows an API key in full, and `key list` shows the key's prefix until the key is revoked", async () => {
@@ -114,6 +124,49 @@ test("`key create` shows an API key in full, and `key list` shows the key's pref
   });
   await json("key", "revoke", made.id);
   expect(await json("key", "list", "--workspace", one)).toEqual({ keys: [] });
+});
+
+test("`dashboard link` prints an address that opens the dashboard once, and `dashboard sessions` and `revoke` list and end its sessions", async () => {
+  const workspace = await createWorkspace();
+  const at = ["--workspace", workspace];
+  const rights = ["--scopes", "posts:read, accounts:read"];
+  const link = await json<{ url: string }>("dashboard", "link", ...at, ...rights);
+  expect(link).toEqual({ url: link.url, workspaceId: workspace, expiresAt: INSTANT });
+  expect(link.url).toMatch(/^http:\/\/127\.0\.0\.1:8080\/app\/login#[\w-]{43}$/);
+  const { printed } = await run(["dashboard", "link", ...at]);
+  expect(printed).toMatch(/within 10 minutes; it works once:\n\n {2}http:\S+#[\w-]{43}$/);
+
+  const peer = connectPeer({
+    service: "accounts",
+    baseUrl: service.url,
+    identity: identities.of("gateway"),
+  });
+  const dashboard = peer.client(DashboardService);
+  const secret = new URL(link.url).hash.slice(1);
+  const value = hashApiKey(secret);
+  const open = async () =>
+    await dashboard.openDashboardSession({
+      login: { case: "linkHash", value },
+      userAgent: "Firefox on Linux",
+    });
+  const { session } = await open();
+  await peer[Symbol.asyncDispose]();
+  const record = {
+    id: session?.id,
+    keyId: null,
+    userAgent: "Firefox on Linux",
+    scopes: ["accounts:read", "posts:read"],
+    createdAt: INSTANT,
+    lastSeenAt: INSTANT,
+    expiresAt: INSTANT,
+  };
+  expect(await json("dashboard", "sessions", ...at)).toEqual({ sessions: [record] });
+  const unknown = await run(["dashboard", "revoke", ...at, "--session", newId(), "--json"]);
+  expect([unknown.exitCode, unknown.errors]).toEqual([1, expect.stringContaining("not_found")]);
+  const one = ["--session", session?.id ?? ""];
+  expect(await json("dashboard", "revoke", ...at, ...one)).toMatchObject({ revoked: 1 });
+  expect(await json("dashboard", "revoke", ...at)).toMatchObject({ revoked: 0 });
+  expect(await json("dashboard", "sessions", ...at)).toEqual({ sessions: [] });
 });
 
 test("`account connect --simulated` connects one account, or as many as --count says, and `account list` lists the connected accounts", async () => {

@@ -1,4 +1,6 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { promisify } from "node:util";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { migrationDatabaseUrl, serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
@@ -90,6 +92,30 @@ test("`database provision` creates a schema for each service in which only the s
     expect(await readSchemas(migrationDatabaseUrl(database.ownerUrl, role))).toEqual([service]);
     expect(await readSchemas(serviceDatabaseUrl(database.ownerUrl, role))).toEqual([]);
   }
+});
+
+test("`database provision` waits for a Postgres that is starting and closes connections", async () => {
+  const { hostname, port } = new URL(database.ownerUrl);
+  let connections = 0;
+  const proxy = createServer((socket) => {
+    socket.on("error", () => {});
+    connections += 1;
+    if (connections === 1) {
+      socket.destroy();
+      return;
+    }
+    const server = connect(Number(port), hostname);
+    server.on("error", () => socket.destroy());
+    socket.pipe(server).pipe(socket);
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const url = new URL(database.ownerUrl);
+  url.port = String((proxy.address() as AddressInfo).port);
+  const env = { ...PASSWORDS, DATABASE_URL: url.toString() };
+  expect(await postrider(env, "database", "provision")).toMatchObject({ exitCode: 0, errors: "" });
+  expect(connections).toBeGreaterThan(1);
+  proxy.close();
 });
 
 test("`database provision` names all missing variables in one run and shows no password", async () => {

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { firstIdAt, newId } from "@postrider/shared/ids";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -5,23 +8,33 @@ import type { Settings } from "#src/config.ts";
 import { createServiceDatabase, identities, runTool, SEALING_KEYS, startService } from "./tool.ts";
 
 const opened: AsyncDisposable[] = [];
+let folder: string;
 let settings: Settings;
 let postsDatabase: Awaited<ReturnType<typeof createServiceDatabase>>;
 
 beforeAll(async () => {
   const accountsDatabase = await createServiceDatabase("accounts");
   postsDatabase = await createServiceDatabase("posts");
-  const [accounts, posts] = await Promise.all([
+  const mediaDatabase = await createServiceDatabase("media");
+  folder = await mkdtemp(join(tmpdir(), "postrider-media-test-"));
+  const [accounts, posts, media] = await Promise.all([
     startService("accounts", accountsDatabase, { CREDENTIAL_KEYS: SEALING_KEYS }),
     startService("posts", postsDatabase, {}),
+    startService("media", mediaDatabase, {
+      MEDIA_DIR: join(folder, "objects"),
+      MEDIA_TEMP_DIR: join(folder, "temp"),
+    }),
   ]);
-  opened.push(accounts, posts, accountsDatabase, postsDatabase);
+  opened.push(accounts, posts, media, accountsDatabase, postsDatabase, mediaDatabase);
   settings = {
-    urls: { accounts: accounts.url, posts: posts.url, media: undefined, delivery: undefined },
+    urls: { accounts: accounts.url, posts: posts.url, media: media.url, delivery: undefined },
     identity: identities.of("operator"),
   };
 });
-afterAll(() => disposeInOrder(opened));
+afterAll(async () => {
+  await disposeInOrder(opened);
+  await rm(folder, { recursive: true });
+});
 
 async function json(...words: readonly string[]): Promise<unknown> {
   const { printed, errors } = await runTool([...words, "--json"], settings);
@@ -60,7 +73,8 @@ test("the `post-limits` commands refuse an unknown workspace and a missing, nega
 });
 
 test("`retention show` says after how many days ended posts are removed and how many the next run removes", async () => {
-  const nothing = { days: 400, removable: 0, oldestAt: null };
+  const media = { days: 30, removable: 0, bytes: 0 };
+  const nothing = { days: 400, removable: 0, oldestAt: null, media };
   expect(await json("retention", "show")).toEqual(nothing);
 
   const at = "2020-01-02T03:04:05.000Z";

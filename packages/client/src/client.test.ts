@@ -81,6 +81,12 @@ afterEach(() => {
 });
 
 describe("requests:", () => {
+  test("without a key no authorization is sent, so that the cookie of a session counts", async () => {
+    const client = clientOf([json(200, {})], { apiKey: null });
+    await client.listPosts();
+    expect(sent[0]?.headers).toEqual({});
+  });
+
   test("the client sends the ids in the path, the query, the key and the workspace", async () => {
     const client = clientOf([json(200, {})], { workspaceId: "w" });
     await client.listComments("a/b", "3?", { limit: 5, cursor: undefined } as never);

@@ -76,7 +76,8 @@ function deferred() {
 export interface ClientOptions {
   /** For example `https://postrider.example.com`. */
   readonly baseUrl: string;
-  readonly apiKey: string;
+  /** Null for a web page on the same origin, which the cookie of a session authenticates. */
+  readonly apiKey: string | null;
   /** Needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
   /** Time limit of the call and of each repetition. Default: 30 s; more if a file is checked. */
@@ -133,8 +134,12 @@ function toUrl(baseUrl: string, template: string, ids: readonly string[], query:
 }
 
 function toHeaders(client: ClientOptions, options: RequestOptions, key: string | undefined) {
-  const headers = new Headers({ authorization: `Bearer ${client.apiKey}`, ...options.headers });
+  const headers = new Headers(options.headers);
+  const { apiKey } = client;
+  const authorization =
+    headers.get("authorization") ?? (apiKey === null ? undefined : `Bearer ${apiKey}`);
   const optional = {
+    authorization,
     "x-workspace-id": options.workspaceId ?? client.workspaceId,
     "if-match": options.ifMatch,
     "idempotency-key": key,

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import type { EnvReader } from "@postrider/shared/config";
-import { readDatabaseUrl } from "@postrider/shared/postgres/tls";
+import { readConnectionString } from "@postrider/shared/postgres/tls";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -12,7 +12,11 @@ const DEFAULT_FILE = "/etc/postrider/postrider.env";
 /** What `serve` itself reads; the other settings are those of the services. */
 export function readServeSettings(read: EnvReader) {
   return {
-    databaseUrl: readDatabaseUrl(read),
+    databaseUrl: readConnectionString(
+      read,
+      "DATABASE_URL",
+      "Connection string of Postgres with the owner of the database, who may create roles. No service is given it.",
+    ),
     dataDir: read
       .about("Folder for secrets, media and temporary files. Back it up.", { level: "needed" })
       .string("POSTRIDER_DATA_DIR", { default: "/var/lib/postrider" }),

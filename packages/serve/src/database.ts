@@ -1,21 +1,14 @@
 import { existsSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { prepareDatabase } from "@postrider/local/stack/database";
 import { loadSecrets, type Secrets } from "@postrider/local/stack/secrets";
-import { isInfrastructureError, openSql } from "@postrider/shared/postgres";
+import { openSql } from "@postrider/shared/postgres";
+import { untilItAnswers, type WaitOptions } from "@postrider/shared/postgres/until-it-answers";
 
-const RETRY_MS = 1_000;
-
-/** Roles, passwords and databases that are wrong stay wrong: the operator has to know. */
-const STAYS = /^(?:28|3D|42)/;
-
-export interface DatabaseOptions {
+export interface DatabaseOptions extends WaitOptions {
   readonly url: string;
   readonly secretsFile: string;
   /** Makes new secrets although the database has data. */
   readonly newSecrets: boolean;
-  readonly onWait: (reason: string) => void;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -23,13 +16,13 @@ export interface DatabaseOptions {
  * at once are safe: each migration holds a lock. Waits for a Postgres that does not answer yet.
  */
 export async function openDatabase(options: DatabaseOptions): Promise<Secrets> {
-  return await untilItAnswers(options, async () => {
+  return await untilItAnswers(async () => {
     if (!existsSync(options.secretsFile) && !options.newSecrets)
       await assertEmpty(options.url, options.secretsFile);
     const secrets = loadSecrets(options.secretsFile);
     await prepareDatabase(options.url, secrets);
     return secrets;
-  });
+  }, options);
 }
 
 /** New keys could not decrypt what the database has, and new passwords would lock others out. */
@@ -45,27 +38,4 @@ async function assertEmpty(url: string, file: string): Promise<void> {
   } finally {
     await sql.end({ timeout: 5 });
   }
-}
-
-async function untilItAnswers<T>(options: DatabaseOptions, work: () => Promise<T>): Promise<T> {
-  let told = "";
-  for (;;) {
-    options.signal.throwIfAborted();
-    try {
-      return await work();
-    } catch (error) {
-      const reason = reasonToWait(error);
-      if (reason === undefined) throw error;
-      if (reason !== told) options.onWait(reason);
-      told = reason;
-      await sleep(RETRY_MS, undefined, { signal: options.signal }).catch(() => {});
-    }
-  }
-}
-
-export function reasonToWait(error: unknown): string | undefined {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (!isInfrastructureError(cause) || !(cause instanceof Error)) return undefined;
-  const code = "code" in cause ? String(cause.code) : "";
-  return STAYS.test(code) ? undefined : cause.message || code;
 }

@@ -1,14 +1,20 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { aborted, interruption } from "@postrider/local/processes/interruption";
+import { BUNDLE_FLAGS } from "@postrider/local/processes/node-process";
 import { reasonOf } from "@postrider/local/stack/database";
 import { layoutOf } from "@postrider/local/stack/layout";
-import { makeSecrets } from "@postrider/local/stack/secrets";
 import { EnvReader } from "@postrider/shared/config";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import { mergeSettingsFile, processEnvironment, readServeSettings } from "#src/config.ts";
-import { findFaults, findUnknown } from "#src/find-faults.ts";
+import {
+  type Environment,
+  mergeSettingsFile,
+  processEnvironment,
+  readServeSettings,
+} from "#src/config.ts";
+import type { Inspection } from "#src/inspect-settings.ts";
 import { prepareBundles, serve } from "#src/serve.ts";
 import { portsFrom, type ServePlan } from "#src/service-settings.ts";
 
@@ -20,32 +26,33 @@ Runs Postrider on this server, with the Postgres of DATABASE_URL. docs/one-serve
   --new-secrets  makes new secrets although the database has data of lost ones
 `;
 
+/** The first argument of the process that reads the settings. */
+const INSPECT = "inspect";
+
 /** As in sysexits.h. systemd does not repeat such a start. */
 const WRONG_SETTINGS = 78;
 
-interface Prepared extends Omit<ServePlan, "secrets"> {
-  readonly faults: readonly string[];
+type Prepared = Omit<ServePlan, "secrets">;
+
+/** In a process of its own, which ends: the code that reads all settings takes 50 MB. */
+function inspect(): Inspection {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [...BUNDLE_FLAGS, process.argv[1] ?? "", INSPECT],
+    { stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" },
+  );
+  if (status !== 0) throw new Error("the settings could not be read (see above)");
+  return JSON.parse(stdout) as Inspection;
 }
 
-/** Reads all settings, and lists all faults at once. */
-function prepare(): Prepared {
-  const given = mergeSettingsFile(processEnvironment);
-  const reader = new EnvReader(given.env);
-  const serveSettings = readServeSettings(reader);
-  const plan = {
+function toPlan(env: Environment, known: Inspection["known"]): Prepared {
+  const serveSettings = readServeSettings(new EnvReader(env));
+  return {
     serve: serveSettings,
-    settings: given.env,
+    settings: env,
     layout: layoutOf(resolve(serveSettings.dataDir)),
     ports: portsFrom(serveSettings.port),
-  };
-  // The faults of the services are listed although the database is not known.
-  const isUrl = URL.parse(serveSettings.databaseUrl) !== null;
-  const databaseUrl = isUrl ? serveSettings.databaseUrl : "postgres://127.0.0.1/postgres";
-  const secrets = makeSecrets();
-  const ofServices = findFaults({ ...plan, secrets, serve: { ...serveSettings, databaseUrl } });
-  return {
-    ...plan,
-    faults: [...new Set([...reader.faults, ...findUnknown(given), ...ofServices])],
+    known,
   };
 }
 
@@ -69,7 +76,17 @@ async function run(newSecrets: boolean, plan: Prepared): Promise<number> {
   return 0;
 }
 
+async function printInspection(): Promise<void> {
+  const { inspectSettings } = await import("#src/inspect-settings.ts");
+  const inspection = inspectSettings(mergeSettingsFile(processEnvironment));
+  process.stdout.write(JSON.stringify(inspection));
+}
+
 async function main(): Promise<number> {
+  if (process.argv[2] === INSPECT) {
+    await printInspection();
+    return 0;
+  }
   const options = {
     check: { type: "boolean", default: false },
     "new-secrets": { type: "boolean", default: false },
@@ -80,13 +97,14 @@ async function main(): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const plan = prepare();
-  if (plan.faults.length > 0) {
-    const lines = plan.faults.map((fault) => `  - ${fault}\n`).join("");
+  const { env } = mergeSettingsFile(processEnvironment);
+  const { faults, known } = inspect();
+  if (faults.length > 0) {
+    const lines = faults.map((fault) => `  - ${fault}\n`).join("");
     process.stderr.write(`postrider: these settings have faults, so nothing is started:\n${lines}`);
     return WRONG_SETTINGS;
   }
-  if (!values.check) return await run(values["new-secrets"], plan);
+  if (!values.check) return await run(values["new-secrets"], toPlan(env, known));
   await prepareBundles();
   process.stdout.write("The settings are complete, and the services are built.\n");
   return 0;

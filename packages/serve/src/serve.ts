@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { buildDashboard } from "@postrider/local/processes/build-dashboard";
 import { bundle } from "@postrider/local/processes/bundle";
 import { probePort } from "@postrider/local/processes/free-port";
 import { guardChild } from "@postrider/local/processes/guardian";
@@ -30,7 +31,7 @@ import {
   urlsOf,
 } from "#src/service-settings.ts";
 
-/** A process is killed if it has not ended by itself so long after its own limit. */
+/** A process that has not ended this time after its own limit is killed. */
 const KILL_AFTER_MS = 5_000;
 const LONGEST_DELAY_MS = 15_000;
 const READY_POLL_MS = 250;
@@ -75,12 +76,21 @@ export async function serve(options: ServeOptions): Promise<AsyncDisposable> {
     parts.release();
     await Promise.all(running.map((part) => part[Symbol.asyncDispose]()));
   });
+  void buildPage(options);
   for (const part of running) await part.start();
   const describe = (): void => writeDescription(options, running);
   describe();
   parts.supervise(describe);
   void reportReady(options);
   return started.move();
+}
+
+/** Beside the start of the services, which are of use without the page. */
+async function buildPage({ settings, logger }: ServeOptions): Promise<void> {
+  if (settings["DASHBOARD"] === "off") return;
+  await buildDashboard(root).catch((err: unknown) =>
+    logger.warn({ err }, "the dashboard could not be built, so /app answers 404"),
+  );
 }
 
 /** Another program on a port would answer the calls of the services, with their keys. */
@@ -186,5 +196,7 @@ async function reportReady({ ports, logger, signal, settings }: ServeOptions): P
 
 /** Builds what `serve` starts, so that it needs no right to write in its own folder. */
 export async function prepareBundles(): Promise<void> {
-  for (const service of serviceNames) await bundle(join(root, "services", service));
+  await buildDashboard(root);
+  const services = serviceNames.map((service) => join(root, "services", service));
+  for (const folder of [...services, join(root, "packages/serve")]) await bundle(folder);
 }

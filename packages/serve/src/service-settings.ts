@@ -7,21 +7,7 @@ import {
   withoutUndefined,
 } from "@postrider/local/stack/service-environment";
 import { perService, type ServiceName } from "@postrider/local/stack/services";
-import { EnvReader } from "@postrider/shared/config";
 import type { Environment, ServeSettings } from "#src/config.ts";
-import { readSettings as readAccounts } from "../../../services/accounts/src/config.ts";
-import { readSettings as readDelivery } from "../../../services/delivery/src/config.ts";
-import { readSettings as readGateway } from "../../../services/gateway/src/config.ts";
-import { readSettings as readMedia } from "../../../services/media/src/config.ts";
-import { readSettings as readPosts } from "../../../services/posts/src/config.ts";
-
-export const READERS: Readonly<Record<ServiceName, (read: EnvReader) => object>> = {
-  gateway: readGateway,
-  accounts: readAccounts,
-  posts: readPosts,
-  media: readMedia,
-  delivery: readDelivery,
-};
 
 /** Read by Node and its libraries, not by Postrider's code. */
 const OF_THE_PLATFORM =
@@ -52,16 +38,14 @@ export interface ServePlan {
   readonly secrets: Secrets;
   readonly layout: Layout;
   readonly ports: Ports;
+  /** The names of the settings that the code of each service reads. */
+  readonly known: KnownSettings;
 }
+
+export type KnownSettings = Readonly<Record<ServiceName, readonly string[]>>;
 
 function pick(settings: Environment, isWanted: (name: string) => boolean): Environment {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => isWanted(name)));
-}
-
-function settingsRead(service: ServiceName, settings: Environment): ReadonlySet<string> {
-  const reader = new EnvReader(settings);
-  READERS[service](reader);
-  return new Set(reader.settings.map(({ name }) => name));
 }
 
 export function urlsOf(ports: Ports): Readonly<Record<ServiceName, string>> {
@@ -75,7 +59,7 @@ export function urlsOf(ports: Ports): Readonly<Record<ServiceName, string>> {
  */
 export function serviceSettings(service: ServiceName, plan: ServePlan): Record<string, string> {
   const { serve, settings, layout, ports } = plan;
-  const known = settingsRead(service, settings);
+  const known = new Set(plan.known[service]);
   const wiring = {
     settings,
     secrets: plan.secrets,

@@ -26,6 +26,26 @@ export interface Subscription {
   readonly onCommitted?: () => void;
 }
 
+export interface TailRecord extends BusRecord {
+  /** Topic and partition, within which offsets rise. */
+  readonly place: string;
+  readonly offset: number;
+}
+
+/**
+ * Reads what is published from now on, without a transaction and without a stored position: after a
+ * disconnection it goes on where it was, and what happened before it began is never seen. For hints
+ * that may be lost, in every process that wants them.
+ */
+export interface Tail {
+  /** On Kafka the name of a group that no other process has. */
+  readonly group: string;
+  readonly topics: readonly string[];
+  /** The offset of the last record of each place before the tail begins. */
+  readonly onStart: (offsets: ReadonlyMap<string, number>) => void;
+  readonly onRecords: (records: readonly TailRecord[]) => void;
+}
+
 /**
  * Delivers events at least once. The position of a group moves only after the effects of its
  * handler are committed: a crash in between repeats events, so handlers must be idempotent.
@@ -42,6 +62,8 @@ export interface Bus extends AsyncDisposable {
   publish(tx: TransactionSql, topic: string, records: readonly BusRecord[]): Promise<void>;
   /** Disposing stops the consumer after its current batch. */
   subscribe(subscription: Subscription): Promise<AsyncDisposable>;
+  /** Disposing of it stops reading. */
+  tail(tail: Tail): Promise<AsyncDisposable>;
   /**
    * Whether events have to stay in the outbox, because the data belongs to another deployment whose
    * services may read the same topics. Never on Postgres, where the topics are a part of the copied

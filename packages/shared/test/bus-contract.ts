@@ -53,6 +53,42 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       return topic;
     };
 
+    test("a tail receives what is published from its start on, with rising offsets, and nothing after its end", async () => {
+      await using bus = fixture.open();
+      const topics = [await makeTopic(), await makeTopic()];
+      const [first = "", second = ""] = topics;
+      const record = (key: string) => ({ key, headers: {}, value: key });
+      await publish(bus, first, [record("before")]);
+      const keys: string[] = [];
+      const offsets = new Map<string, number>();
+      const isRising: boolean[] = [];
+      const start = Promise.withResolvers<void>();
+      const tail = await bus.tail({
+        group: newGroup(),
+        topics,
+        onStart: (found) => {
+          for (const [place, offset] of found) offsets.set(place, offset);
+          start.resolve();
+        },
+        onRecords: (records) => {
+          for (const { key, place, offset } of records) {
+            keys.push(key);
+            isRising.push(offset > (offsets.get(place) ?? Number.POSITIVE_INFINITY));
+            offsets.set(place, offset);
+          }
+        },
+      });
+      await start.promise;
+      await publish(bus, first, [record("a"), record("b")]);
+      await publish(bus, second, [record("c")]);
+      await eventually(() => expect(keys.toSorted()).toEqual(["a", "b", "c"]), WAIT);
+      expect(isRising).toEqual([true, true, true]);
+      await tail[Symbol.asyncDispose]();
+      await publish(bus, first, [record("after")]);
+      await expect(sql`select 1`).resolves.toHaveLength(1);
+      expect(keys).toHaveLength(3);
+    });
+
     const publish = async (
       bus: Bus,
       topic: string,

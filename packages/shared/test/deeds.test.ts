@@ -35,6 +35,23 @@ function asKey<T>(keyId: string, work: () => T): T {
 const deedOf = (workspaceId: string) =>
   ({ action: "post.create", subject: { type: "post", id: newId() }, workspaceId }) as const;
 
+test("a session acts in the name of the API key that opened it, and in its own name if a link opened it", async () => {
+  const [keyId, sessionId, workspaceId] = [newId(), newId(), newId()];
+  for (const origin of [{ keyId, sessionId }, { sessionId }]) {
+    const context = { requestId: "r", caller: "gateway", createdVia: "dashboard", origin };
+    await runInContext(context, () => appendDeed(database.sql, deedOf(workspaceId)));
+  }
+  const actors = (await list({ workspaceId })).map(({ actor, via }) => [
+    actor?.kind,
+    actor?.id,
+    via,
+  ]);
+  expect(actors).toEqual([
+    ["key", keyId, "dashboard"],
+    ["session", sessionId, "dashboard"],
+  ]);
+});
+
 test("the list of what an API key did has its audit entries in order of time, with interface and address, and nothing of other keys", async () => {
   const [key, other, workspaceId] = [newId(), newId(), newId()];
   const webhook = { action: "webhook.create", subject: { type: "webhook", id: "w" } } as const;

@@ -50,6 +50,7 @@ function createBroker(
     isHeld: () => Promise.resolve(false),
     check: () => Promise.resolve(),
     subscribe: () => Promise.reject(new Error("nobody subscribes here")),
+    tail: () => Promise.reject(new Error("nobody reads here")),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }

@@ -8,7 +8,23 @@ create table workspaces (
   requests_per_minute int check (requests_per_minute > 0),
   monthly_quota int check (monthly_quota >= 0),
   daily_quota int check (daily_quota >= 0),
-  created_at timestamptz not null default now()
+  -- When the deletion of the workspace was requested, and when the removal of its data begins. From the request on, its
+  -- API keys, publishing and webhooks are stopped.
+  deletion_requested_at timestamptz,
+  removes_at timestamptz,
+  created_at timestamptz not null default now(),
+  check ((deletion_requested_at is null) = (removes_at is null))
+);
+
+create index workspaces_deletions on workspaces (id) where removes_at is not null;
+
+-- What each service has removed of a workspace that is being deleted. A service without a row has reported nothing.
+create table workspace_removals (
+  workspace_id uuid not null references workspaces,
+  service text not null check (service in ('posts', 'media', 'delivery')),
+  removed_rows bigint not null default 0,
+  done_at timestamptz,
+  primary key (workspace_id, service)
 );
 
 create table api_keys (
@@ -143,6 +159,39 @@ create table authorizations (
 
 create index authorizations_expired on authorizations (expires_at);
 
+-- The dashboard: a login link or an API key opens a session of one browser in one workspace.
+
+create table dashboard_links (
+  id uuid primary key,
+  -- SHA-256 of the secret in the login link; the secret itself is not stored. The row is deleted when the link is used.
+  hash bytea not null unique check (octet_length(hash) = 32),
+  workspace_id uuid not null references workspaces,
+  scopes text[] not null,
+  expires_at timestamptz not null
+);
+
+create table dashboard_sessions (
+  id uuid primary key,
+  -- SHA-256 of the token in the browser's cookie; the token itself is not stored. The row is deleted when the session is
+  -- revoked.
+  hash bytea not null unique check (octet_length(hash) = 32),
+  workspace_id uuid not null references workspaces,
+  -- The API key with which the session was opened; null = it was opened with a link.
+  api_key_id uuid,
+  -- Scopes of the link; null for a session that was opened with an API key, whose scopes it has.
+  scopes text[],
+  user_agent text not null,
+  created_at timestamptz not null default now(),
+  -- Time of the last request of the session; written at most once a minute.
+  last_seen_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  check ((api_key_id is null) = (scopes is not null)),
+  foreign key (api_key_id, workspace_id) references api_key_workspaces
+);
+
+create index dashboard_sessions_workspace on dashboard_sessions (workspace_id, id);
+create index dashboard_sessions_key on dashboard_sessions (api_key_id, workspace_id);
+
 -- The deployment and its events
 
 -- The deployment that the data of this database belongs to: one row, inserted by the first process that starts. Data
@@ -210,6 +259,8 @@ create index audit_log_at on audit_log (at, id);
 create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
 create index audit_log_action on audit_log (action, at, id);
 create index audit_log_actor on audit_log (actor_id, at, id);
+-- Finds out whether a late event belongs to a workspace that was removed.
+create index audit_log_removals on audit_log (workspace_id) where action = 'workspace.remove';
 
 create function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin

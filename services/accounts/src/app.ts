@@ -20,6 +20,7 @@ import {
 } from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
+import { type RowCleaning, startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import { createLateNudge } from "@postrider/shared/process/loop";
@@ -27,9 +28,12 @@ import { listenService, openDatabaseProcess } from "@postrider/shared/process/se
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
+import { deleteOldKeys } from "#src/db/api-keys.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
+import { startDeleteEndedSessions } from "#src/jobs/delete-ended-sessions.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
+import { startRemovingOwnWorkspaces } from "#src/jobs/remove-workspaces.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
@@ -61,7 +65,9 @@ export async function startApp(config: Config): Promise<App> {
     features: config.platforms.features,
     simulatorUrl,
     publicUrl,
-    noteKeyUse: (keyId) => apiKeyUse.note(keyId),
+    sessionLimits: config.sessionLimits,
+    settleMs: config.settleMs,
+    noteKeyUse: (id) => apiKeyUse.note(id),
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };
@@ -75,12 +81,7 @@ export async function startApp(config: Config): Promise<App> {
   const { bus, relay } = await startEvents(config, { sql, guard, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = [
-    startCountAccounts(sql, logger),
-    startDeploymentWatch(guard, logger),
-    startCleaningAudit({ ...config, sql, logger }),
-    apiKeyUse,
-  ];
+  const jobs = [...startJobs(config, { ...deps, guard }), apiKeyUse];
   const edges = together([server, startRefreshIdleCredentials(deps), startResealCredentials(deps)]);
   return {
     logger,
@@ -89,6 +90,29 @@ export async function startApp(config: Config): Promise<App> {
       await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
   };
+}
+
+const OLD_KEYS: RowCleaning = {
+  job: "clean-api-keys",
+  rows: "API keys that were revoked or expired over 400 days ago",
+  idleMs: 6 * 3_600_000,
+  pageRows: 1000,
+  deleteRows: deleteOldKeys,
+};
+
+function startJobs(
+  config: Config,
+  deps: Dependencies & { readonly guard: DeploymentGuard },
+): readonly AsyncDisposable[] {
+  const { sql, logger, guard } = deps;
+  return [
+    startCountAccounts(sql, logger),
+    startDeploymentWatch(guard, logger),
+    startCleaningAudit({ ...config, sql, logger }),
+    startDeleteEndedSessions(deps),
+    startRemovingOwnWorkspaces(deps),
+    ...startCleaningRows(sql, logger, [OLD_KEYS]),
+  ];
 }
 
 async function startEvents(

@@ -17,6 +17,7 @@ import {
   readProcessConfig,
 } from "@postrider/shared/process/service";
 import { readSealingKeys } from "@postrider/shared/secrets/sealing";
+import type { SessionLimits } from "#src/db/dashboard-sessions.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
@@ -62,6 +63,28 @@ function readFeatures(read: EnvReader): readonly PlatformFeature[] {
     .someOf("PLATFORM_FEATURES", PLATFORM_FEATURES);
 }
 
+const DAY_MS = 86_400_000;
+
+function readSessionLimits(read: EnvReader): SessionLimits {
+  const days = { min: 1, max: 365 };
+  return {
+    lifetimeMs:
+      DAY_MS *
+      read
+        .about("Number of days after which a session of the dashboard ends in any case.", {
+          level: "advanced",
+        })
+        .integer("DASHBOARD_SESSION_DAYS", { default: 30, ...days }),
+    idleMs:
+      DAY_MS *
+      read
+        .about("Number of days without a request after which a session of the dashboard ends.", {
+          level: "advanced",
+        })
+        .integer("DASHBOARD_SESSION_IDLE_DAYS", { default: 7, ...days }),
+  };
+}
+
 export function readSettings(read: EnvReader) {
   const simulator = readSimulator(read);
   return {
@@ -78,6 +101,13 @@ export function readSettings(read: EnvReader) {
     ),
     deploymentId: readDeploymentId(read),
     auditDays: readAuditDays(read),
+    sessionLimits: readSessionLimits(read),
+    settleMs: read
+      .about(
+        "How long after a request to delete a workspace its removal begins at the earliest, and how long each service then waits until it looks again whether nothing is left. It must be longer than any request takes.",
+        { level: "tests" },
+      )
+      .seconds("WORKSPACE_SETTLE_SECONDS", 120),
     publicUrl: readPublicUrl(read),
     simulatorUrl: simulator.simulatorUrl,
     platforms: {

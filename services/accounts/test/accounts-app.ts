@@ -5,8 +5,10 @@ import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_ser
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
 import {
@@ -24,12 +26,14 @@ import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { startWriteApiKeyUse, type ApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
 
 /** Name of the deployment that the data of the accounts service's tests belongs to. */
 export const DEPLOYMENT = "default";
+const DAY_MS = 86_400_000;
 const logger = createLogger({ service: "test", level: "silent" });
 
 export async function createDatabase(poolSize = 8): Promise<TestDatabase> {
@@ -48,13 +52,17 @@ export interface AccountsApp extends AsyncDisposable {
   readonly admission: ReturnType<typeof openClients>["admission"];
   readonly apiKeys: ReturnType<typeof openClients>["apiKeys"];
   readonly authorizations: ReturnType<typeof openClients>["authorizations"];
+  readonly dashboard: ReturnType<typeof openClients>["dashboard"];
   readonly credentials: ReturnType<typeof openClients>["credentials"];
   readonly platforms: ReturnType<typeof openClients>["platforms"];
   readonly recovery: ReturnType<typeof openClients>["recovery"];
+  readonly removals: ReturnType<typeof openClients>["removals"];
   readonly settings: ReturnType<typeof openClients>["settings"];
   readonly workspaces: ReturnType<typeof openClients>["workspaces"];
   readonly refresher: CredentialRefresher;
   readonly apiKeyUse: ApiKeyUse;
+  /** For the jobs of the service. */
+  readonly deps: Dependencies;
 }
 
 function openClients(peer: ReturnType<typeof createTestPeer>) {
@@ -63,10 +71,12 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
     admission: peer.client(AdmissionService),
     apiKeys: peer.client(ApiKeyService),
     authorizations: peer.client(AuthorizationService),
+    dashboard: peer.client(DashboardService),
     credentials: peer.client(CredentialService),
     platforms: peer.client(PlatformService),
     recovery: peer.client(RecoveryService),
     settings: peer.client(AccountSettingsService),
+    removals: peer.client(WorkspaceRemovalService),
     workspaces: peer.client(WorkspaceService),
   };
 }
@@ -84,6 +94,8 @@ export interface AppOptions {
   readonly instagramLogin?: "facebook" | "instagram";
   /** Features besides publishing for whose permissions the accounts service asks; default: none. */
   readonly features?: readonly PlatformFeature[];
+  /** How long after the request a deleted workspace is removed at the earliest; default: 0. */
+  readonly settleMs?: number;
   /** Database connection pool of the replica; default: the pool of the test database. */
   readonly sql?: Sql;
 }
@@ -153,18 +165,19 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   const refreshTokens: CredentialRefresher["refresh"] = (current) => refresher.refresh(current);
   const readers = createAvailableReaders(settings);
   const available = new AvailableSettings({ ...deps, refreshTokens }, readers);
-  const peer = createTestPeer(
-    createRoutes({
-      ...deps,
-      simulatorUrl,
-      publicUrl: "https://postrider.example",
-      noteKeyUse: (keyId) => apiKeyUse.note(keyId),
-      refreshTokens,
-      readAvailable: (key, platform) => available.read(key, platform),
-    }),
-  );
+  const all: Dependencies = {
+    ...deps,
+    simulatorUrl,
+    publicUrl: "https://postrider.example",
+    sessionLimits: { lifetimeMs: 30 * DAY_MS, idleMs: 7 * DAY_MS },
+    settleMs: options.settleMs ?? 0,
+    noteKeyUse: (id) => apiKeyUse.note(id),
+    refreshTokens,
+    readAvailable: (key, platform) => available.read(key, platform),
+  };
   return {
-    ...openClients(peer),
+    ...openClients(createTestPeer(createRoutes(all))),
+    deps: all,
     refresher,
     apiKeyUse,
     [Symbol.asyncDispose]: async () => {

@@ -251,10 +251,13 @@ create trigger queue_changed_tasks after update on publish_tasks
   referencing old table as previous new table as changed
   for each statement execute function queue_changed_tasks();
 
--- Pauses that operators created. They belong to the installation, not to a workspace.
+-- Pauses that operators created, and those of workspaces whose deletion was requested (`deletion`). They belong to the
+-- installation, not to a workspace.
 create table pauses (
-  kind text not null check (kind in ('platform', 'account', 'workspace')),
+  kind text not null check (kind in ('platform', 'account', 'workspace', 'deletion')),
   key text not null,
+  -- The operator's words for the people whose posts wait; null if none were given.
+  reason text,
   created_at timestamptz not null default now(),
   primary key (kind, key)
 );
@@ -690,6 +693,8 @@ create table target_metrics (
 ) with (fillfactor = 80);
 
 create index target_metrics_due on target_metrics (account_id, due_at) where due_at < 'infinity';
+-- For sums over the publications of a workspace, and for its newest publications, whose comments are read.
+create index target_metrics_by_workspace on target_metrics (workspace_id, published_at desc);
 create index target_metrics_thin on target_metrics (thin_at) where thin_at < 'infinity';
 
 -- One row per refresh, so that a curve can be drawn. The job thin-metrics-history deletes most rows with age.
@@ -1033,6 +1038,40 @@ create table deployment (
   trusted_at timestamptz
 );
 
+-- Comments of readers on the media of a workspace, as they were when they were last read: the newest 10,000 of each
+-- workspace. What became of them is known only here.
+create table inbox_comments (
+  id uuid primary key,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  media_id text not null,
+  comment_id text not null,
+  -- Null when Postrider did not publish the media.
+  post_id uuid,
+  text text not null,
+  author_id text,
+  author_username text,
+  commented_at timestamptz not null,
+  like_count bigint,
+  reply_count bigint,
+  hidden boolean not null,
+  state text not null check (state in ('open', 'answered', 'done'))
+);
+
+-- Comments are stored by several processes that read them at the same time.
+create unique index inbox_comments_once on inbox_comments (account_id, comment_id);
+create index inbox_comments_by_time on inbox_comments (workspace_id, commented_at desc, id desc);
+create index inbox_comments_by_state on inbox_comments (workspace_id, state, commented_at desc, id desc);
+
+-- When comments of a workspace were last read because a page showed its inbox.
+create table inbox_reads (
+  workspace_id uuid primary key,
+  begun_at timestamptz not null,
+  -- Null until the first read has ended.
+  read_at timestamptz
+);
+
 create table outbox (
   id bigint generated always as identity primary key,
   event_id uuid not null,
@@ -1088,6 +1127,8 @@ create index audit_log_at on audit_log (at, id);
 create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
 create index audit_log_action on audit_log (action, at, id);
 create index audit_log_actor on audit_log (actor_id, at, id);
+-- Finds out whether a late event belongs to a workspace that was removed.
+create index audit_log_removals on audit_log (workspace_id) where action = 'workspace.remove';
 
 create function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin

@@ -1,3 +1,4 @@
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createHostChecks } from "@postrider/platforms/host-checks";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
@@ -42,6 +43,8 @@ import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
 import { WEBHOOK_HANDLERS } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { Backlogs } from "#src/webhooks/operations/backlogs.ts";
+import { HintFeed } from "#src/webhooks/operations/hint-feed.ts";
+import { createHintService } from "#src/webhooks/rpc/hint-service.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 
 /**
@@ -82,8 +85,9 @@ export async function startApp(config: Config): Promise<App> {
     nudgePolls: () => parts.engagement?.nudgePolls(),
   });
   const backlogs = new Backlogs({ limits: config.webhooks.waiting, logger });
+  const hints = new HintFeed({ bus: () => parts.bus, logger });
   const doctor = createDoctor({ config, sql, peers, guard });
-  const all = createAllRoutes(config, base, parts, { rpc, doctor, backlogs });
+  const all = createAllRoutes(config, base, parts, { rpc, doctor, backlogs, hints });
   const routes = withDiagnostics(all, createDiagnostics(config, { sql, guard }, parts));
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
@@ -108,7 +112,7 @@ export async function startApp(config: Config): Promise<App> {
       const { publishing, webhooks, engagement: jobs } = parts;
       const started = [publishing, webhooks, jobs].filter((part) => part !== undefined);
       const edges = together([...started, server]);
-      await disposeInOrder([edges, rpc, relay, bus, ...Object.values(peers), base]);
+      await disposeInOrder([hints, edges, rpc, relay, bus, ...Object.values(peers), base]);
     },
   };
 }
@@ -135,10 +139,12 @@ function createAllRoutes(
     rpc: engagement,
     doctor,
     backlogs,
+    hints,
   }: {
     readonly rpc: EngagementRpc;
     readonly doctor: ReturnType<typeof createDoctor>;
     readonly backlogs: Backlogs;
+    readonly hints: HintFeed;
   },
 ) {
   const publishing = createRoutes({
@@ -159,6 +165,7 @@ function createAllRoutes(
   return (router: Parameters<typeof publishing>[0]) => {
     publishing(router);
     webhooks(router);
+    router.service(HintService, createHintService(hints));
     engagement.routes(router);
     doctor(router);
   };

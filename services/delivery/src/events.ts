@@ -5,7 +5,10 @@ import {
   TargetUpdatedSchema,
   type AttemptRecordSchema,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
-import { CommentActionCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import {
+  CommentActionCompletedSchema,
+  InboxChangedSchema,
+} from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 import type { Attempt } from "#src/calls/call.ts";
@@ -111,6 +114,11 @@ export function toDeletionUpdated(
 /** Builds the event from which the posts service learns the state of a post's deletion. */
 export function deletionUpdated(task: DeletionTask): OutboxEvent {
   return outboxEvent(DeletionUpdatedSchema, toDeletionUpdated(task), task.postId);
+}
+
+/** Builds the event that new comments are in the inbox of a workspace. */
+export function inboxChanged(workspaceId: string): OutboxEvent {
+  return outboxEvent(InboxChangedSchema, { workspaceId }, workspaceId);
 }
 
 /** Builds the event that reports that an action on a comment ended. */

@@ -1,13 +1,20 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
+import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
+import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
@@ -64,13 +71,20 @@ function createClients(peers: ReturnType<typeof connectPeers>) {
     accounts: accounts.client(AccountService),
     accountSettings: accounts.client(AccountSettingsService),
     authorizations: accounts.client(AuthorizationService),
+    apiKeys: accounts.client(ApiKeyService),
+    dashboard: accounts.client(DashboardService),
     platforms: accounts.client(PlatformService),
     posts: posts.client(PostService),
+    overview: posts.client(OverviewService),
+    publishingStatus: delivery.client(PublishingStatusService),
+    tasks: delivery.client(TaskService),
+    hints: delivery.client(HintService),
     quota: posts.client(QuotaService),
     queueSlots: posts.client(QueueSlotService),
     media: media.client(MediaService),
     webhooks: delivery.client(WebhookService),
     comments: engagement.client(CommentService),
+    inbox: engagement.client(InboxService),
     automations: engagement.client(AutomationService),
     metrics: engagement.client(MetricsService),
   };
@@ -95,6 +109,7 @@ export async function startApp(config: Config): Promise<App> {
     defaultLocale: config.defaultLocale,
     trustedProxies: config.trustedProxies,
     uploadOrigins: config.uploadOrigins,
+    ...config.dashboard,
     patience: config.patience,
     requestTimeoutMs: REQUEST_TIMEOUT_MS,
   });

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readProcessConfig } from "@postrider/shared/process/service";
@@ -54,6 +55,29 @@ function readDeliveryUrls(read: EnvReader) {
   return { deliveryUrl, engagementUrl };
 }
 
+/** Where the build lies in a checkout and in an image. */
+const DASHBOARD_FOLDER = fileURLToPath(
+  new URL("../../../packages/dashboard/dist", import.meta.url),
+);
+
+function readDashboard(read: EnvReader) {
+  const isOn = read
+    .about(
+      "Whether the gateway serves the dashboard at `/app`. Off, its sessions do not work either.",
+    )
+    .oneOf("DASHBOARD", ["on", "off"], "on");
+  return {
+    dashboardFolder: isOn === "on" ? DASHBOARD_FOLDER : undefined,
+    dashboardUploadOrigins: readOrigins(
+      read.about(
+        "Origins of the object store to which the dashboard may upload media, as in `S3_PUBLIC_ENDPOINT`. The store must allow the origin of `PUBLIC_URL` (CORS). By default the dashboard uploads through the gateway.",
+        { level: "advanced" },
+      ),
+      "DASHBOARD_UPLOAD_ORIGINS",
+    ),
+  };
+}
+
 export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "gateway", 8080),
@@ -80,6 +104,7 @@ export function readSettings(read: EnvReader) {
     defaultLocale: read
       .about("Language of the API's error messages when a request does not ask for a language.")
       .oneOf("DEFAULT_LOCALE", ["en", "ko"], "en"),
+    dashboard: readDashboard(read),
     trustedProxies: readProxies(
       read.about(
         "Proxies whose `X-Forwarded-For` header the gateway trusts: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`.",

@@ -293,6 +293,25 @@ test.each([
   },
 );
 
+test("a browser that connected accounts for the dashboard returns to the dashboard's page with their ids, and after a failure it is shown a link to this page", async () => {
+  const returnTo = "/app/accounts?retry=1";
+  const accounts = [{ id: ACCOUNT_ID }, { id: WORKSPACE_ID }];
+  const connected = serve({
+    finishAuthorization: () => ({ outcome: "connected", platform: "x", accounts, returnTo }),
+  });
+  const { statusCode, headers } = await back(connected, "state=s&code=c");
+  expect([statusCode, headers.location]).toEqual([
+    303,
+    `${PUBLIC_URL}/app/accounts?retry=1&connected=${ACCOUNT_ID}%2C${WORKSPACE_ID}`,
+  ]);
+  const denied = serve({
+    finishAuthorization: () => ({ outcome: "denied", platform: "x", returnTo }),
+  });
+  const page = await back(denied, "state=s&error=access_denied");
+  expect(page.statusCode).toBe(403);
+  expect(page.body).toContain(`<a href="${PUBLIC_URL}${returnTo}">Back to Postrider</a>`);
+});
+
 test("repeated parameters of the OAuth callback count as missing", async () => {
   const finished: unknown[] = [];
   const server = serve({

@@ -1,13 +1,20 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
+import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
+import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
@@ -63,15 +70,23 @@ export function admitted(
 
 export interface Peers {
   readonly posts?: Partial<ServiceImpl<typeof PostService>>;
+  readonly overview?: Partial<ServiceImpl<typeof OverviewService>>;
+  readonly publishingStatus?: Partial<ServiceImpl<typeof PublishingStatusService>>;
+  readonly tasks?: Partial<ServiceImpl<typeof TaskService>>;
+  readonly hints?: Partial<ServiceImpl<typeof HintService>>;
+  readonly streamLimits?: ServerDeps["streamLimits"];
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
   readonly accountSettings?: Partial<ServiceImpl<typeof AccountSettingsService>>;
   readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
+  readonly apiKeys?: Partial<ServiceImpl<typeof ApiKeyService>>;
+  readonly dashboard?: Partial<ServiceImpl<typeof DashboardService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
   readonly webhooks?: Partial<ServiceImpl<typeof WebhookService>>;
   readonly comments?: Partial<ServiceImpl<typeof CommentService>>;
+  readonly inbox?: Partial<ServiceImpl<typeof InboxService>>;
   readonly automations?: Partial<ServiceImpl<typeof AutomationService>>;
   readonly metrics?: Partial<ServiceImpl<typeof MetricsService>>;
   /** Base URL of the media service. By default no server listens there. */
@@ -79,6 +94,9 @@ export interface Peers {
   readonly maxInFlight?: number;
   readonly uploadOrigins?: readonly string[];
   readonly trustedProxies?: readonly string[];
+  /** By default the dashboard is turned on, and not built. */
+  readonly dashboardFolder?: string | undefined;
+  readonly dashboardUploadOrigins?: readonly string[];
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
   readonly unsentLimits?: ServerDeps["unsentLimits"];
@@ -103,15 +121,22 @@ export async function createTestServer(
 ): Promise<FastifyInstance> {
   const peer = createTestPeer((router: ConnectRouter) => {
     router.service(PostService, peers.posts ?? {});
+    router.service(OverviewService, peers.overview ?? {});
+    router.service(PublishingStatusService, peers.publishingStatus ?? {});
+    router.service(TaskService, peers.tasks ?? {});
+    router.service(HintService, peers.hints ?? {});
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
     router.service(AccountSettingsService, peers.accountSettings ?? {});
     router.service(AuthorizationService, peers.authorizations ?? {});
+    router.service(ApiKeyService, peers.apiKeys ?? {});
+    router.service(DashboardService, peers.dashboard ?? {});
     router.service(PlatformService, peers.platforms ?? {});
     router.service(MediaService, peers.media ?? {});
     router.service(WebhookService, peers.webhooks ?? {});
     router.service(CommentService, peers.comments ?? {});
+    router.service(InboxService, peers.inbox ?? {});
     router.service(AutomationService, peers.automations ?? {});
     router.service(MetricsService, peers.metrics ?? {});
   });
@@ -126,8 +151,15 @@ export async function createTestServer(
     accounts: peer.client(AccountService),
     accountSettings: peer.client(AccountSettingsService),
     authorizations: peer.client(AuthorizationService),
+    apiKeys: peer.client(ApiKeyService),
+    dashboard: peer.client(DashboardService),
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
+    overview: peer.client(OverviewService),
+    publishingStatus: peer.client(PublishingStatusService),
+    tasks: peer.client(TaskService),
+    hints: peer.client(HintService),
+    ...(peers.streamLimits === undefined ? {} : { streamLimits: peers.streamLimits }),
     quota: peer.client(QuotaService),
     queueSlots: peer.client(QueueSlotService),
     health: createHealth(),
@@ -135,6 +167,7 @@ export async function createTestServer(
     media: peer.client(MediaService),
     webhooks: peer.client(WebhookService),
     comments: peer.client(CommentService),
+    inbox: peer.client(InboxService),
     automations: peer.client(AutomationService),
     metrics: peer.client(MetricsService),
     mediaBytes,
@@ -150,6 +183,8 @@ export async function createTestServer(
     ...(peers.unsentLimits === undefined ? {} : { unsentLimits: peers.unsentLimits }),
     ...(peers.bodyLimits === undefined ? {} : { bodyLimits: peers.bodyLimits }),
     uploadOrigins: peers.uploadOrigins ?? [],
+    dashboardFolder: "dashboardFolder" in peers ? peers.dashboardFolder : "/no/dashboard",
+    dashboardUploadOrigins: peers.dashboardUploadOrigins ?? [],
     requestTimeoutMs: peers.requestTimeoutMs ?? 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,
   });

@@ -67,6 +67,12 @@ create index media_pending on media (created_at) where status = 'pending';
 create index media_removable on media (lease_until)
   where status = 'deleting' or (status = 'rejected' and object_key is not null);
 
+-- Used by the job clean-rejected-media to find media whose file is deleted.
+create index media_rejected on media (created_at) where status = 'rejected';
+
+-- Used by the job remove-old-media to find media that were published.
+create index media_prepared on media (id) where status = 'ready' and prepared_at is not null;
+
 -- No two media share an object of the object store. An object whose key is in neither of the two indexes belongs to no
 -- media.
 create unique index media_object on media (object_key) where object_key is not null;
@@ -263,6 +269,8 @@ create index audit_log_at on audit_log (at, id);
 create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
 create index audit_log_action on audit_log (action, at, id);
 create index audit_log_actor on audit_log (actor_id, at, id);
+-- Finds out whether a late event belongs to a workspace that was removed.
+create index audit_log_removals on audit_log (workspace_id) where action = 'workspace.remove';
 
 create function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin

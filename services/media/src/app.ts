@@ -1,3 +1,4 @@
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { startCleaningAudit } from "@postrider/shared/audit/retention";
@@ -14,6 +15,7 @@ import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
+import { startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { watchDisk } from "@postrider/shared/process/disk";
@@ -28,10 +30,12 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
-import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
+import { CLEANINGS } from "#src/jobs/clean-rows.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
+import { startRemovingOldMedia } from "#src/jobs/remove-old-media.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
+import { startRemovingWorkspaceMedia } from "#src/jobs/remove-workspaces.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
@@ -63,6 +67,7 @@ export async function startApp(config: Config): Promise<App> {
   watchDisk("temp", config.tempDir);
   if (config.storage.kind === "disk") watchDisk("media", config.storage.folder);
   const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
+  const accounts = connectPeer({ service: "accounts", baseUrl: config.accountsUrl, identity });
   const started: { bus?: Bus } = {};
   const lateRelay = createLateNudge();
   const nudgeRelay = lateRelay.nudge;
@@ -85,7 +90,7 @@ export async function startApp(config: Config): Promise<App> {
   const relay = startRelay({ sql, bus, service, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = startJobs(config, { sql, store, logger, guard });
+  const jobs = startJobs(config, { sql, store, logger, guard, accounts, posts });
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
@@ -94,7 +99,7 @@ export async function startApp(config: Config): Promise<App> {
       // The last requests are answered only when their checks and imports have ended, so all are
       // stopped together.
       const edges = together([...Object.values(work), server, ...jobs]);
-      await disposeInOrder([edges, relay, bus, posts, store, base]);
+      await disposeInOrder([edges, relay, bus, posts, accounts, store, base]);
     },
   };
 }
@@ -189,7 +194,8 @@ function createAppRoutes(options: {
   readonly nudgeRelay: () => void;
 }) {
   const { config, posts, ...deps } = options;
-  const { maxImageBytes, maxVideoBytes, grantMs, storageBytes, deploymentId } = config;
+  const { maxImageBytes, maxVideoBytes, grantMs, storageBytes, retentionDays, deploymentId } =
+    config;
   return createRoutes({
     ...deps,
     deploymentId,
@@ -197,6 +203,7 @@ function createAppRoutes(options: {
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
     storageBytes,
+    retentionDays,
     storageTurns: createStorageTurns(),
     completeMs: COMPLETE_TIMEOUT_MS,
     prepareMs: PREPARE_TIMEOUT_MS,
@@ -205,14 +212,17 @@ function createAppRoutes(options: {
 }
 
 function startJobs(
-  { pendingMs, grantMs, orphanMs, leaseMs, auditDays }: Config,
+  { pendingMs, grantMs, orphanMs, leaseMs, auditDays, retentionDays }: Config,
   deps: {
     readonly sql: Sql;
     readonly store: ObjectStore;
     readonly logger: Logger;
     readonly guard: StoreGuard;
+    readonly accounts: Peer;
+    readonly posts: Peer;
   },
 ): AsyncDisposable[] {
+  const removals = deps.accounts.client(WorkspaceRemovalService);
   return [
     // So a new store is marked before it is filled, and a copy is reported even while nothing has
     // to be deleted.
@@ -222,8 +232,13 @@ function startJobs(
     startRemovingObjects({ ...deps, leaseMs }),
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),
+    startRemovingOldMedia({ ...deps, posts: deps.posts.client(MediaUseService), retentionDays }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),
     startCleaningAudit({ ...deps, auditDays }),
-    startCleaningImportClaims(deps.sql, deps.logger),
+    ...startCleaningRows(deps.sql, deps.logger, CLEANINGS),
+    startRemovingWorkspaceMedia(deps, {
+      list: () => removals.listWorkspaceRemovals({}),
+      report: (report) => removals.reportWorkspaceRemoval(report),
+    }),
   ];
 }

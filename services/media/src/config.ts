@@ -1,4 +1,4 @@
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readAuditDays } from "@postrider/shared/audit/retention";
@@ -42,6 +42,11 @@ function readLimits(read: EnvReader) {
         "Maximum number of bytes of media that a workspace may store. Further uploads and imports are refused. `postrider storage set-limit` sets another limit for one workspace.",
       )
       .integer("MEDIA_STORAGE_BYTES", { default: 100_000_000_000, min: 0 }),
+    retentionDays: read
+      .about(
+        "Number of days after the last publication at which media are removed that only ended posts use. Drafts and scheduled posts keep their media, and media that were never published stay. 0 keeps all media.",
+      )
+      .integer("MEDIA_RETENTION_DAYS", { default: 30, min: 0, max: 36_500 }),
     grantMs: read
       .about(
         "How long after `POST /media/presign` the upload of the file may begin. Later uploads are refused.",
@@ -77,13 +82,16 @@ export function readSettings(read: EnvReader) {
     deploymentId: readDeploymentId(read),
     auditDays: readAuditDays(read),
     storage: readStorageConfig(read),
-    // The name contains the user id, because a process cannot write to a folder of another user.
+    // The id, because a process cannot write to a folder of another user, and because a user that
+    // systemd makes for a service may have no name.
     tempDir: read
       .about(
         "Temporary folder of the media service for files that it checks or imports. It needs space for five files of the maximum size.",
         { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
-      .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
+      .string("MEDIA_TEMP_DIR", {
+        default: join(tmpdir(), `postrider-media-${process.getuid?.()}`),
+      }),
     ...readLimits(read),
     leaseMs: read
       .about(
@@ -95,6 +103,7 @@ export function readSettings(read: EnvReader) {
       .seconds("LEASE_SECONDS", 20, 0.1),
     outbound: readOutboundRules(read),
     postsUrl: readPeerUrl(read, "posts"),
+    accountsUrl: readPeerUrl(read, "accounts"),
     inspectorUrl: readInspectorUrl(read),
   };
 }

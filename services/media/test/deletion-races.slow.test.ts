@@ -128,6 +128,7 @@ beforeAll(async () => {
       await pause({ workspaceId });
       return answer;
     },
+    batchGetMediaNeeds: (request, options) => posts.mediaUses.batchGetMediaNeeds(request, options),
   };
 });
 afterAll(async () => {

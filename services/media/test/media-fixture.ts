@@ -7,6 +7,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
+import { RetentionService } from "@postrider/contracts/media/v1/retention_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
@@ -14,6 +15,7 @@ import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
+import { NIL_ID } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
@@ -29,6 +31,7 @@ import type { RenderImages } from "#src/domain/rendition-plan.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
+import { removeOldMediaPage } from "#src/jobs/remove-old-media.ts";
 import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 import { Imports } from "#src/operations/imports.ts";
@@ -146,6 +149,7 @@ async function startReplica(
   const renditions = new Renditions({ sql, store, render, leaseMs: 30_000, logger });
   const client = new OutboundClient({ allow: [] });
   const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, space, logger });
+  const posts = createTestPeer(options.posts ?? (() => {})).client(MediaUseService);
   const routes = createRoutes({
     sql,
     store,
@@ -154,10 +158,11 @@ async function startReplica(
     checks,
     imports,
     renditions,
-    posts: createTestPeer(options.posts ?? (() => {})).client(MediaUseService),
+    posts,
     limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,
     storageBytes: options.storageBytes ?? 10_000_000_000,
+    retentionDays: 30,
     storageTurns: createStorageTurns(),
     completeMs: options.completeMs ?? 20_000,
     prepareMs: options.prepareMs ?? 20_000,
@@ -184,6 +189,9 @@ async function startReplica(
     recovery: peer.client(RecoveryService),
     guard,
     ...createJobs({ sql, store, logger, guard }),
+    retention: peer.client(RetentionService),
+    removeOldMedia: (retentionDays = 30) =>
+      removeOldMediaPage({ sql, posts, logger, guard, retentionDays }, NIL_ID),
     /** Completes an upload and returns the ready media. */
     complete: async ({
       workspaceId,

@@ -70,6 +70,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
         ...identities.env("media"),
         DATABASE_URL: database.url,
         POSTS_URL: "http://127.0.0.1:9",
+        ACCOUNTS_URL: "http://127.0.0.1:9",
         MEDIA_KEY: "k".repeat(32),
         MEDIA_DIR: join(folder, "objects"),
         MEDIA_TEMP_DIR: tempDir,

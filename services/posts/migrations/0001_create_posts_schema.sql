@@ -499,6 +499,8 @@ create index audit_log_at on audit_log (at, id);
 create index audit_log_workspace on audit_log (workspace_id, at, id) where workspace_id is not null;
 create index audit_log_action on audit_log (action, at, id);
 create index audit_log_actor on audit_log (actor_id, at, id);
+-- Finds out whether a late event belongs to a workspace that was removed.
+create index audit_log_removals on audit_log (workspace_id) where action = 'workspace.remove';
 
 create function refuse_audit_log_change() returns trigger language plpgsql as $$
 begin

@@ -1,5 +1,6 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
@@ -30,6 +31,8 @@ import { listenService, openDatabaseProcess } from "@postrider/shared/process/se
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
+import { startRemovingWorkspaces } from "@postrider/shared/workspaces/removal-loop";
+import { toRemovalPeer } from "@postrider/shared/workspaces/removal-peer";
 import {
   createAccountDirectory,
   createPlatformDirectory,
@@ -101,8 +104,25 @@ function startJobs(options: {
   const expired = startCleaningExpiredRows(sql, logger);
   const media = peers.media.client(MediaService);
   const removal = startRemovingOldPosts({ sql, media, logger, retentionDays });
+  const workspaces = startRemoval(peers, { sql, logger });
   const watch = startDeploymentWatch(guard, logger);
-  return { scheduler, all: [scheduler, sweep, keys, audit, ...expired, removal, watch] };
+  return {
+    scheduler,
+    all: [scheduler, sweep, keys, audit, ...expired, removal, workspaces, watch],
+  };
+}
+
+/** Posts removes what it stores of deleted workspaces. */
+function startRemoval(
+  { accounts }: Peers,
+  deps: { readonly sql: Sql; readonly logger: Logger },
+): AsyncDisposable {
+  const client = accounts.client(WorkspaceRemovalService);
+  const peer = toRemovalPeer("posts", {
+    list: () => client.listWorkspaceRemovals({}),
+    report: (report) => client.reportWorkspaceRemoval(report),
+  });
+  return startRemovingWorkspaces({ ...deps, ...peer });
 }
 
 type Peers = Record<"accounts" | "media" | "delivery", Peer>;

@@ -1,5 +1,6 @@
 import { firstIdAt, newId } from "@postrider/shared/ids";
 import { beforeEach, expect, test } from "vitest";
+import { deleteRevokedRules } from "#src/db/queue-slot-rules.ts";
 import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
 import type { ShownPost } from "./shown-posts.ts";
 import { workspaceOf } from "./workspace.ts";
@@ -125,4 +126,52 @@ test("the operator sees beforehand how many posts the next run removes", async (
   expect(answer).toMatchObject({ days: 400, removable: 2 });
   await posts.removeOld();
   expect(await listIds()).toHaveLength(1);
+});
+
+async function needOf(post: ShownPost) {
+  const { posts: found } = await posts.mediaUses.batchGetMediaNeeds({ postIds: [post.id] });
+  return found[0];
+}
+
+test("BatchGetMediaNeeds says that a post has ended at its last publication, and that drafts, scheduled posts and posts with an open target have not", async () => {
+  const workspace = workspaceOf(posts);
+  const mediaIds = [posts.peers.addMedia(workspace.workspaceId)];
+  const draft = await workspace.draft({ mediaIds });
+  const post = await workspace.create({ mediaIds });
+  const open = await needOf(post);
+  expect(open).toMatchObject({ workspaceId: workspace.workspaceId, mediaIds, version: 1n });
+  expect(open?.endedAt).toBeUndefined();
+  expect((await needOf(draft))?.endedAt).toBeUndefined();
+
+  await posts.report([deliveryOf(post)(0, "published", { attempt: attempt(1, "published") })]);
+  await posts.sql`update targets set published_at = ${daysAgo(3)} where post_id = ${post.id}`;
+  await posts.sql`update posts set updated_at = ${daysAgo(1)} where id = ${post.id}`;
+  const at = (await needOf(post))?.endedAt;
+  expect(at === undefined ? 0 : Math.round((Date.now() / 1000 - Number(at.seconds)) / 86_400)).toBe(
+    3,
+  );
+  await posts.sql`update targets set status = 'deleting' where post_id = ${post.id}`;
+  expect((await needOf(post))?.endedAt).toBeUndefined();
+});
+
+test("BatchGetMediaNeeds refuses a malformed id, because a missing post lets its media be removed", async () => {
+  const call = posts.mediaUses.batchGetMediaNeeds({ postIds: ["A"] });
+  await expect(call).rejects.toThrow("invalid_request");
+});
+
+test("a queue slot rule that was revoked over 40 days ago is deleted, and younger and active ones stay", async () => {
+  const workspaceId = newId();
+  const insert = async (status: string, days: number) => {
+    const id = newId();
+    await posts.sql`
+      insert into queue_slot_rules (id, workspace_id, name, weekdays, times, timezone, status, created_at, updated_at)
+      values (${id}, ${workspaceId}, 'rule', '{mon}', '{09:00}', 'UTC', ${status}, now(), ${daysAgo(days)})`;
+    return id;
+  };
+  await insert("revoked", 41);
+  const kept = [await insert("revoked", 39), await insert("paused", 400)];
+  expect(await deleteRevokedRules(posts.sql, 100)).toBe(1);
+  const left = await posts.sql<{ id: string }[]>`
+    select id from queue_slot_rules where workspace_id = ${workspaceId} order by id`;
+  expect(left.map(({ id }) => id)).toEqual(kept);
 });

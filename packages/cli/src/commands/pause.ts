@@ -49,8 +49,16 @@ async function assertExists(
 async function pause(services: Services, args: Arguments): Promise<Result> {
   const scope = getScope(args);
   await assertExists(services, scope);
-  const answer = await clientOf(services).pausePublishing(scope);
-  const json = { ...scope, createdAt: toInstant(answer.pause?.createdAt) };
+  const reason = findText(args, "reason");
+  const answer = await clientOf(services).pausePublishing({
+    ...scope,
+    ...(reason === undefined ? {} : { reason }),
+  });
+  const json = {
+    ...scope,
+    reason: answer.pause?.reason ?? null,
+    createdAt: toInstant(answer.pause?.createdAt),
+  };
   return {
     json,
     text: `${scope.kind} ${scope.key}: publishing is paused until \`postrider resume\``,
@@ -66,21 +74,23 @@ async function resume(services: Services, args: Arguments): Promise<Result> {
 
 async function listPauses(services: Services): Promise<Result> {
   const answer = await clientOf(services).listPauses({});
-  const pauses = answer.pauses.map(({ kind, key, createdAt }) => ({
+  const pauses = answer.pauses.map(({ kind, key, reason, createdAt }) => ({
     kind,
     key,
+    reason: reason ?? null,
     createdAt: toInstant(createdAt),
   }));
-  const rows = pauses.map((each) => [each.kind, each.key, each.createdAt ?? ""]);
-  const text = formatTable(["kind", "key", "since"], rows, "nothing is paused");
+  const rows = pauses.map((each) => [each.kind, each.key, each.createdAt ?? "", each.reason ?? ""]);
+  const text = formatTable(["kind", "key", "since", "reason"], rows, "nothing is paused");
   return { json: { pauses }, text };
 }
 
 export const pauseCommands: readonly Command[] = [
   {
     words: "pause",
-    synopsis: "--platform P | --account ID | --workspace ID",
-    summary: "pause publishing on a platform, for an account or for a workspace",
+    synopsis: "(--platform P | --account ID | --workspace ID) [--reason TEXT]",
+    summary:
+      "pause publishing on a platform, for an account or for a workspace; the dashboard shows the reason to the people whose posts wait",
     run: pause,
   },
   {

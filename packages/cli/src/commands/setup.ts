@@ -1,5 +1,6 @@
 import { TOPICS } from "@postrider/shared/bus/topics";
 import { provisionDatabase } from "@postrider/shared/postgres/provision";
+import { untilItAnswers } from "@postrider/shared/postgres/until-it-answers";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { loadBusSetup, loadDatabaseSetup } from "#src/config.ts";
@@ -8,9 +9,14 @@ import { formatTable } from "#src/table.ts";
 
 const USER_PREFIX = "postrider-";
 
+/** How long a Postgres that was started at the same time, as by podman-compose, may take. */
+const DATABASE_START_MS = 60_000;
+
 async function provision(): Promise<Result> {
   const { ownerUrl, roles } = loadDatabaseSetup();
-  await provisionDatabase(ownerUrl, roles);
+  await untilItAnswers(async () => await provisionDatabase(ownerUrl, roles), {
+    signal: AbortSignal.timeout(DATABASE_START_MS),
+  });
   const services = roles.map(({ service }) => service);
   return { json: { services }, text: `roles and schemas exist: ${services.join(", ")}` };
 }

@@ -1,11 +1,13 @@
 import { parseStartOptions, usage } from "#src/commands/start-options.ts";
 import { defaultDataDir, environment } from "#src/config.ts";
 import { takers } from "#src/demo/demo-pieces.ts";
+import { issueDashboardLink } from "#src/demo/demo-workspace.ts";
 import { aborted, interruption } from "#src/processes/interruption.ts";
 import type { LocalStack } from "#src/stack/local-file.ts";
+import { loadSecrets, operatorIdentity } from "#src/stack/secrets.ts";
 import { startStack } from "#src/stack/stack.ts";
 
-function banner(stack: LocalStack, readyMs: number): string {
+function banner(stack: LocalStack, dashboardUrl: string, readyMs: number): string {
   const body = JSON.stringify({
     content: "Hello from Postrider",
     accountIds: takers(stack.accounts, "text"),
@@ -20,6 +22,7 @@ function banner(stack: LocalStack, readyMs: number): string {
     `  API        ${stack.baseUrl}/api/v1`,
     `  Docs       ${stack.docsUrl}`,
     `  API key    ${stack.apiKey}`,
+    `  Dashboard  ${dashboardUrl} (works once, for 10 minutes)`,
     `  Workspace  ${stack.workspaceId}`,
     `  Bus        ${stack.bus}`,
     `  Simulator  ${stack.simulatorUrl}/_control/visible`,
@@ -62,7 +65,13 @@ export async function runStart(args: readonly string[]): Promise<number> {
     report: (line) => stdout.write(`${line}\n`),
     signal,
   });
-  stdout.write(banner(stack.describe(), performance.now() - began));
+  const local = stack.describe();
+  const dashboardUrl = await issueDashboardLink({
+    accountsUrl: local.services.accounts[0]?.url ?? "",
+    identity: operatorIdentity(loadSecrets(stack.layout.secretsFile)),
+    workspaceId: local.workspaceId,
+  });
+  stdout.write(banner(local, dashboardUrl, performance.now() - began));
   await aborted(signal);
   stdout.write("Stopping …\n");
   await stack[Symbol.asyncDispose]();

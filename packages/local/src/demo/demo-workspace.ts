@@ -1,6 +1,7 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -35,6 +36,18 @@ export async function ensureDemoWorkspace(options: {
   } catch (error) {
     throw new Error(`the demo workspace could not be made: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+/** The address that opens the dashboard once, within 10 minutes. */
+export async function issueDashboardLink(options: {
+  readonly accountsUrl: string;
+  readonly identity: OwnIdentity;
+  readonly workspaceId: string;
+}): Promise<string> {
+  const { accountsUrl: baseUrl, identity, workspaceId } = options;
+  await using peer = connectPeer({ service: "accounts", baseUrl, identity });
+  const links = peer.client(DashboardService);
+  return (await links.issueDashboardLink({ workspaceId, scopes: ["all"] })).url;
 }
 
 type Demo = Omit<DemoWorkspace, "accounts">;

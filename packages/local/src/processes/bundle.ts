@@ -101,6 +101,9 @@ function put(path: string, content: string | Uint8Array): void {
   renameSync(temporary, path);
 }
 
+/** Not written as one word, because this module is part of a bundle too. */
+const META = ["import", "meta"].join(".");
+
 /**
  * Lets each module find the files beside it, such as SQL, although its code runs from the folder of
  * the bundle.
@@ -108,10 +111,10 @@ function put(path: string, content: string | Uint8Array): void {
 const keepPlaces: Plugin = {
   name: "keep-places",
   transform(code, id) {
-    if (!code.includes("import.meta.")) return null;
+    if (!code.includes(`${META}.`)) return null;
     const moved = code
-      .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
-      .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)));
+      .replaceAll(`${META}.url`, JSON.stringify(pathToFileURL(id).href))
+      .replaceAll(`${META}.dirname`, JSON.stringify(dirname(id)));
     // The lines stay where they are, so that the source map holds as it is.
     return { code: moved, map: null };
   },

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readHolder } from "#src/processes/hold.ts";
 import { writeJsonFile } from "#src/processes/json-file.ts";
@@ -54,7 +54,7 @@ function lowestEphemeralPort(): number {
 }
 
 /** One file for each reserved port identifies the process that reserved it. */
-const folder = join(tmpdir(), `postrider-ports-${userInfo().uid}`);
+const folder = join(tmpdir(), `postrider-ports-${process.getuid?.()}`);
 const reserved = new Set<number>();
 
 /**

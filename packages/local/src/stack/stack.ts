@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type DemoWorkspace, ensureDemoWorkspace } from "#src/demo/demo-workspace.ts";
+import { buildDashboard } from "#src/processes/build-dashboard.ts";
 import { writeJsonFile } from "#src/processes/json-file.ts";
 import { claimFolder } from "#src/processes/leftovers.ts";
 import { type SupervisedPart, PartRegistry } from "#src/processes/supervised-part.ts";
-import { type Layout, layoutOf } from "#src/stack/layout.ts";
+import { reasonOf } from "#src/stack/database.ts";
+import { type Layout, layoutOf, root } from "#src/stack/layout.ts";
 import type { LocalStack } from "#src/stack/local-file.ts";
 import { forgetDemo, loadSecrets, operatorIdentity, saveDemo } from "#src/stack/secrets.ts";
 import type { StackPlan, Environment } from "#src/stack/service-environment.ts";
@@ -61,6 +63,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const layout = layoutOf(resolve(options.dataDir));
   const settings = options.env ?? {};
   const time = readTimeSettings(settings);
+  const { report = () => {} } = options;
   await using started = new AsyncDisposableStack();
   started.use(await claimFolder(layout));
   if (options.fresh === true) forgetData(layout);
@@ -76,13 +79,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     ports: await chooseStackPorts(options.port ?? defaultPort, options.replicas ?? 1),
     parts: new PartRegistry(layout, {
       restart: options.noRestart !== true,
-      report: options.report ?? (() => {}),
+      report,
     }),
     signal: AbortSignal.any([failure.signal, ...(options.signal ? [options.signal] : [])]),
   };
   const facts = await startEverything(context, {
     time,
     kafka: options.kafka === true,
+    report,
     abort: (error) => failure.abort(error),
   });
   const writeDescription = (): void => writeJsonFile(layout.localFile, describeStack(facts));
@@ -97,15 +101,25 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
 }
 
+/** Beside the start of Postgres. Without the page, the rest of the stack is of use all the same. */
+async function buildPage(settings: Environment, report: (line: string) => void): Promise<void> {
+  if (settings["DASHBOARD"] === "off") return;
+  await buildDashboard(root).catch((error: unknown) =>
+    report(`the dashboard could not be built, so /app answers 404: ${reasonOf(error)}`),
+  );
+}
+
 async function startEverything(
   context: StackContext,
   options: {
     readonly time: StackFacts["time"];
     readonly kafka: boolean;
+    readonly report: (line: string) => void;
     readonly abort: (error: unknown) => void;
   },
 ): Promise<StackFacts> {
   const { layout, settings, secrets, ports } = context;
+  const page = buildPage(settings, options.report);
   const [database, broker, simulator] = await allSteps(options.abort, [
     startDatabase(context),
     startBroker(context, options.kafka),
@@ -124,6 +138,7 @@ async function startEverything(
     mediaTempDir: layout.mediaTemp,
   };
   const replicas = await startServices(context, plan, options.abort);
+  await page;
   const demo = await ensureDemoWorkspace({
     accountsUrl: urls.accounts,
     identity: operatorIdentity(secrets),

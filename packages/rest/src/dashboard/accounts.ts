@@ -7,15 +7,34 @@ const returnTo = Type.Optional(
 );
 
 /**
- * `POST /app/api/connect-links`: of a platform, or of an account that has to be connected again.
- * `returnTo` is a path below /app to which the browser returns, with `connected=ACCOUNT_ID` or
- * `connectFailed=OUTCOME` added to its query. What waits for the account is retried afterwards with
- * POST /app/api/accounts/{id}/retry.
+ * `POST /app/api/connect-links`: exactly one of a platform and an account that has to be connected
+ * again. `returnTo` is a path below /app to which the browser returns once accounts are connected,
+ * with `connected=ID,ID` added to its query; after a failure the page that says so has a link to
+ * it. What waits for the account is retried afterwards with POST /app/api/accounts/{id}/retry.
+ *
+ * Bluesky and Telegram have no page on which an account is connected (`not_available`): POST
+ * /app/api/accounts takes what a person enters.
  */
-export const CreateConnectLink = Type.Union([
-  Type.Object({ platform: Platform, returnTo }, { additionalProperties: false }),
-  Type.Object({ accountId: Id, returnTo }, { additionalProperties: false }),
-]);
+export const CreateConnectLink = Type.Object(
+  { platform: Type.Optional(Platform), accountId: Type.Optional(Id), returnTo },
+  { additionalProperties: false },
+);
+
+/**
+ * `POST /app/api/accounts`: on bluesky `identifier` (handle) and `appPassword`, on telegram
+ * `chatId` and `botToken`. Also connects an account again. The answer is the `Account` of /api/v1.
+ */
+export const ConnectAccount = Type.Object(
+  {
+    platform: Platform,
+    login: Type.Unsafe<Record<string, string>>({
+      type: "object",
+      maxProperties: 4,
+      additionalProperties: { type: "string", minLength: 1, maxLength: 1000 },
+    }),
+  },
+  { additionalProperties: false },
+);
 
 export const ConnectLink = Type.Object({
   /** Of the authorization: GET /app/api/connect-links/{id} says what became of it. */
@@ -54,6 +73,7 @@ export const AccountRetry = Type.Object({
   isMore: Type.Boolean(),
 });
 
+export type ConnectAccountJson = Static<typeof ConnectAccount>;
 export type CreateConnectLinkJson = Static<typeof CreateConnectLink>;
 export type ConnectLinkJson = Static<typeof ConnectLink>;
 export type ConnectLinkStatusJson = Static<typeof ConnectLinkStatus>;

@@ -117,14 +117,14 @@ export const PostTargetsWords = Type.Object({
   ),
 });
 
-/** `POST /app/api/posts/{id}/targets/{accountId}/resolve`: what a person saw on the platform. */
-export const ResolveTargetBody = Type.Union([
-  Type.Object(
-    { published: Type.Literal(true), url: Type.String({ format: "uri", maxLength: 2000 }) },
-    { additionalProperties: false },
-  ),
-  Type.Object({ published: Type.Literal(false) }, { additionalProperties: false }),
-]);
+/**
+ * `POST /app/api/posts/{id}/targets/{accountId}/resolve`: what a person saw on the platform. `url`,
+ * the address of the post there, is required if it is published and refused otherwise.
+ */
+export const ResolveTargetBody = Type.Object(
+  { published: Type.Boolean(), url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })) },
+  { additionalProperties: false },
+);
 
 /** The state after it: the post shows it a moment later. */
 export const ResolvedTarget = Type.Object({

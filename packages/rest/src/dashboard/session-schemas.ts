@@ -37,9 +37,13 @@ export type DashboardSession = Static<typeof DashboardSession>;
 /** Answer of `GET` and `POST /app/api/session`. */
 export const CurrentSession = Type.Object(
   {
-    session: DashboardSession,
+    ...DashboardSession.properties,
     /** Without verification, posts can be read and drafted but not published. */
     workspace: Type.Object({ id: Id, name: Type.String(), verified: Type.Boolean() }),
+    /** Where uploads may go besides this origin. */
+    uploadOrigins: Type.Array(Type.String()),
+    /** Version of Postrider. */
+    version: Type.String(),
   },
   { $id: "CurrentSession" },
 );
@@ -52,16 +56,14 @@ export const DashboardSessionList = Type.Object(
 );
 export type DashboardSessionList = Static<typeof DashboardSessionList>;
 
-/** Body of `POST /app/api/session`: the token of a login link, or an API key. */
-export const LoginRequest = Type.Union([
-  Type.Object({ token: Type.String({ maxLength: 200 }) }, { additionalProperties: false }),
-  Type.Object(
-    {
-      apiKey: Type.String({ maxLength: 200 }),
-      /** Needed when the key belongs to several workspaces. */
-      workspaceId: Type.Optional(Type.String({ pattern: ID_PATTERN })),
-    },
-    { additionalProperties: false },
-  ),
-]);
+/** Body of `POST /app/api/session`: either the token of a login link, or an API key. */
+export const LoginRequest = Type.Object(
+  {
+    token: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    apiKey: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    /** Needed when the key belongs to several workspaces. */
+    workspaceId: Type.Optional(Type.String({ pattern: ID_PATTERN })),
+  },
+  { additionalProperties: false },
+);
 export type LoginRequest = Static<typeof LoginRequest>;

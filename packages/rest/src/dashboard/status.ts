@@ -8,7 +8,7 @@ const Counts = {
   reserved: Type.Integer(),
   remaining: Type.Integer(),
   /** When it begins anew. */
-  resetsAt: Instant,
+  resetsAt: nullable(Instant),
 };
 
 /** `GET /app/api/status`. */
@@ -31,11 +31,19 @@ export const Status = Type.Object({
       waiting: BoundedCount,
     }),
   ),
-  /** Platforms that left several calls in a row without an answer. */
+  /** Platforms that left several calls in a row without an answer, or whose limit is used up. */
   heldPlatforms: Type.Array(
     Type.Object({
       platform: Platform,
-      since: Instant,
+      /**
+       * `app_limit`: a limit of the operator's app at the platform is used up until `nextTryAt`.
+       */
+      reason: Type.Unsafe<"no_answer" | "app_limit">({
+        type: "string",
+        enum: ["no_answer", "app_limit"],
+      }),
+      /** Null for `app_limit`. */
+      since: nullable(Instant),
       /** When one call tries whether it answers again. */
       nextTryAt: nullable(Instant),
       waiting: BoundedCount,

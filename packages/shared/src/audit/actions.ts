@@ -4,8 +4,14 @@ export const AUDIT_ACTIONS = [
   "workspace.set_limits",
   "workspace.set_storage_limit",
   "workspace.set_post_limits",
+  "workspace.delete",
+  "workspace.cancel_deletion",
+  "workspace.remove",
   "key.create",
   "key.revoke",
+  "dashboard_link.issue",
+  "session.open",
+  "session.revoke",
   "account.connect",
   "account.reconnect",
   "account.disconnect",
@@ -55,6 +61,8 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export type AuditSubjectType =
   | "workspace"
   | "key"
+  | "dashboard_link"
+  | "session"
   | "account"
   | "platform"
   | "authorization"

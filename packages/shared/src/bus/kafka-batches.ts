@@ -1,6 +1,7 @@
 import type { EachBatchPayload, KafkaMessage } from "kafkajs";
-import type { BusRecord, Subscription } from "#src/bus.ts";
+import type { Subscription } from "#src/bus.ts";
 import { BatchSize } from "#src/bus/batch-size.ts";
+import { toBusRecord } from "#src/bus/kafka-record.ts";
 import { retryDelayMs } from "#src/bus/retries.ts";
 import { reportLag } from "#src/bus/telemetry.ts";
 import type { Sql } from "#src/postgres.ts";
@@ -147,17 +148,4 @@ class Heartbeat implements Disposable {
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
-}
-
-function toBusRecord({ key, headers, value }: KafkaMessage): BusRecord {
-  const entries = Object.entries(headers ?? {}).map(([name, header]) => [name, toText(header)]);
-  return {
-    key: key?.toString() ?? "",
-    value: value?.toString() ?? "",
-    headers: Object.fromEntries(entries),
-  };
-}
-
-function toText(header: Buffer | string | (Buffer | string)[] | undefined): string {
-  return Array.isArray(header) ? toText(header[0]) : (header?.toString() ?? "");
 }

@@ -1,8 +1,9 @@
 import { type Kafka, Partitioners, type Producer } from "kafkajs";
-import { type Bus, type BusRecord, RefusedRecordsError } from "#src/bus.ts";
+import { type Bus, type BusRecord, RefusedRecordsError, type TailRecord } from "#src/bus.ts";
 import { DEPLOYMENT_HEADER } from "#src/bus/kafka-batches.ts";
 import { checkTopics, type KafkaClientOptions, openKafka } from "#src/bus/kafka-client.ts";
 import { startKafkaSubscription } from "#src/bus/kafka-subscription.ts";
+import { startKafkaTail } from "#src/bus/kafka-tail.ts";
 import type { DeploymentGuard } from "#src/deployment/guard.ts";
 import type { Sql } from "#src/postgres.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";
@@ -149,6 +150,18 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
           await started[Symbol.asyncDispose]();
         },
       });
+    },
+    tail: async (tail) => {
+      const isOwn = ({ headers }: TailRecord) =>
+        (headers[DEPLOYMENT_HEADER] ?? deploymentId) === deploymentId;
+      const started = await startKafkaTail(tail, { kafka, isOwn });
+      subscriptions.add(started);
+      return {
+        [Symbol.asyncDispose]: async () => {
+          subscriptions.delete(started);
+          await started[Symbol.asyncDispose]();
+        },
+      };
     },
     [Symbol.asyncDispose]: () => disposeInOrder([...subscriptions, publisher]),
   };

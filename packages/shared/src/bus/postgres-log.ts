@@ -167,3 +167,31 @@ export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<numb
     lastId = Math.max(...gone.map(({ id }) => id));
   }
 }
+
+/** Ids per page: their records are read whole, so a page is a few MB at most. */
+const SEARCH_IDS = 2_000;
+
+/**
+ * Deletes the records that contain a text, such as the id of a removed workspace. Returns the
+ * number of those that a consumer has not handled yet, which stay: only handled ones may be deleted
+ * before their time.
+ */
+export async function deleteRecordsWith(sql: Sql, text: string): Promise<number> {
+  const [range] = await sql<{ first: number | null; last: number | null }[]>`
+    select min(id) as first, max(id) as last
+    from bus.records`;
+  let left = 0;
+  for (let from = range?.first ?? 1; from <= (range?.last ?? 0); from += SEARCH_IDS) {
+    const found = await sql<{ id: number }[]>`
+      select id
+      from bus.records
+      where id >= ${from}
+      and id < ${from + SEARCH_IDS}
+      and (value like ${`%${text}%`} or key = ${text})`;
+    if (found.length === 0) continue;
+    const ids = found.map(({ id }) => id);
+    const { count } = await sql`delete from bus.records where id = any(${ids}::bigint[])`;
+    left += ids.length - count;
+  }
+  return left;
+}

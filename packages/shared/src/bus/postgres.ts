@@ -6,6 +6,7 @@ import {
   NOTIFY_CHANNEL,
 } from "#src/bus/postgres-log.ts";
 import { startPostgresSubscription } from "#src/bus/postgres-subscription.ts";
+import { startPostgresTail } from "#src/bus/postgres-tail.ts";
 import { reportLag } from "#src/bus/telemetry.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { askWhetherDue } from "#src/postgres/due-loop.ts";
@@ -33,8 +34,10 @@ const LISTEN_RETRY_MS = 1_000;
 export function createPostgresBus(options: PostgresBusOptions): Bus {
   const { sql, logger } = options;
   const loops = new Map<Loop, Subscription>();
+  const tails = new Set<Loop>();
   const wake = (topic?: string): void => {
     for (const [loop, of] of loops) if (topic === undefined || of.topic === topic) loop.nudge();
+    for (const tail of tails) tail.nudge();
   };
   const question = askWhetherDue(sql, {
     isDue: (of) => hasNewRecords(of, [...loops.values()]),
@@ -58,15 +61,28 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
       const { pollMs } = options;
       const loop = startPostgresSubscription({ ...subscription, sql, logger, pollMs });
       loops.set(loop, subscription);
-      return Promise.resolve({
-        [Symbol.asyncDispose]: async () => {
-          loops.delete(loop);
-          await loop[Symbol.asyncDispose]();
-        },
-      });
+      return endedWith(loop, loops);
     },
-    [Symbol.asyncDispose]: () => disposeInOrder([question, ...loops.keys(), listener, cleaner]),
+    tail: (tail) => {
+      const loop = startPostgresTail(tail, { sql, logger });
+      tails.add(loop);
+      return endedWith(loop, tails);
+    },
+    [Symbol.asyncDispose]: () =>
+      disposeInOrder([question, ...tails, ...loops.keys(), listener, cleaner]),
   };
+}
+
+function endedWith(
+  loop: Loop,
+  known: { readonly delete: (loop: Loop) => boolean },
+): Promise<AsyncDisposable> {
+  return Promise.resolve({
+    [Symbol.asyncDispose]: async () => {
+      known.delete(loop);
+      await loop[Symbol.asyncDispose]();
+    },
+  });
 }
 
 /** A failure only adds latency, because consumers also poll. */

@@ -11,7 +11,13 @@ import { createServiceServer } from "./server.ts";
 
 const identities = createTestIdentities();
 const KEY_ID = "01936a5e-7d2b-7000-8000-0000000000f1";
-const CLAIMS = { keyId: KEY_ID, address: "198.51.100.9", person: "ana@laptop" };
+const SESSION_ID = "01936a5e-7d2b-7000-8000-0000000000f2";
+const CLAIMS = {
+  keyId: KEY_ID,
+  sessionId: SESSION_ID,
+  address: "198.51.100.9",
+  person: "ana@laptop",
+};
 
 let app: FastifyInstance;
 let url: string;
@@ -43,7 +49,7 @@ async function call(name: string, context: RequestContext, method: "deletePost" 
 }
 
 test.each([
-  ["gateway", { keyId: KEY_ID, address: "198.51.100.9" }],
+  ["gateway", { keyId: KEY_ID, sessionId: SESSION_ID, address: "198.51.100.9" }],
   ["operator", { person: "ana@laptop", address: "127.0.0.1" }],
   ["media", { address: "127.0.0.1" }],
 ])(
@@ -70,6 +76,7 @@ test.each([
   ["an IPv4 address inside of IPv6", { address: "::ffff:192.0.2.1" }, { address: "192.0.2.1" }],
   ["an IPv6 address", { address: "2001:db8::1" }, { address: "2001:db8::1" }],
   ["a key id that is not one", { keyId: "k" }, {}],
+  ["a session id that is not one", { sessionId: "s" }, {}],
 ])(
   "a service that receives %s from the gateway as the origin of a request keeps a valid value and drops any other",
   async (_, origin, expected) => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
+import { kindOf, runSteps } from "#src/postgres/migration-steps.ts";
 import { restrictRuntime } from "#src/postgres/runtime-rights.ts";
 
 /** Read from a file such as `0001_create_posts.sql`. */
@@ -47,30 +48,51 @@ export async function currentSchemaVersion(sql: Sql): Promise<number> {
   return row?.version ?? 0;
 }
 
+type Report = (line: string) => void;
+
+const printLine: Report = (line) => void process.stderr.write(`${line}\n`);
+
 /**
  * Each migration runs in its own transaction under an advisory lock, so that several replicas can
- * migrate at once. One that cannot get a table lock within 2 s fails, because all readers would
- * queue behind it; the caller retries.
+ * migrate at once, or in steps (`MigrationKind`). One that cannot get a table lock within 2 s
+ * fails, because all readers would queue behind it; the caller retries.
  *
  * @throws Error if the schema was created by other migrations than this build's. Newer ones, of the
  *   build after this one, are allowed.
  */
-export async function migrate(sql: Sql, folder: string): Promise<readonly number[]> {
+export async function migrate(
+  sql: Sql,
+  folder: string,
+  report: Report = printLine,
+): Promise<readonly number[]> {
   const applied: number[] = [];
-  for (const migration of readMigrations(folder))
-    await sql.begin(async (tx) => {
-      await lockSchema(tx);
-      const [done] = await tx<{ name: string }[]>`
-        select name from schema_migrations where version = ${migration.version}`;
-      if (done !== undefined) return assertSame(migration, done.name);
+  for (const migration of readMigrations(folder)) {
+    const isInSteps = kindOf(migration.text) !== "transaction";
+    if (isInSteps)
+      await runSteps(sql, migration.text, {
+        isApplied: () => sql.begin((tx) => isApplied(tx, migration)),
+        report: (rows) => report(`${migration.name}: ${rows} rows are changed`),
+      });
+    const isNew = await sql.begin(async (tx) => {
+      if (await isApplied(tx, migration)) return false;
       await tx`set local lock_timeout = '2s'`;
-      await tx.unsafe(migration.text);
+      if (!isInSteps) await tx.unsafe(migration.text);
       await restrictRuntime(tx);
       await tx`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`;
-      applied.push(migration.version);
+      return true;
     });
-
+    if (isNew) applied.push(migration.version);
+  }
   return applied;
+}
+
+/** Locks the schema for the transaction. */
+async function isApplied(tx: TransactionSql, migration: Migration): Promise<boolean> {
+  await lockSchema(tx);
+  const [done] = await tx<{ name: string }[]>`
+    select name from schema_migrations where version = ${migration.version}`;
+  if (done !== undefined) assertSame(migration, done.name);
+  return done !== undefined;
 }
 
 function assertSame({ version, name }: Migration, applied: string): void {

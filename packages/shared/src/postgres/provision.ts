@@ -19,6 +19,17 @@ interface Policy {
   readonly rule: string;
 }
 
+/** For the records of removed workspaces, which every group has handled. */
+function deleteHandled(role: string): Policy {
+  const unhandled =
+    "select from bus.positions as p where p.topic = records.topic and p.position < records.id";
+  return {
+    table: "records",
+    name: "delete_handled",
+    rule: `for delete to ${role} using (not exists (${unhandled}))`,
+  };
+}
+
 function policiesOf(service: string, role: string): readonly Policy[] {
   const ownGroup = `(group_name = '${service}' or starts_with(group_name, '${service}.'))`;
   return [
@@ -28,6 +39,7 @@ function policiesOf(service: string, role: string): readonly Policy[] {
       name: "delete_old",
       rule: `for delete using (appended_at < now() - interval '${DELETABLE_AFTER_DAYS} days')`,
     },
+    ...(service === "accounts" ? [deleteHandled(role)] : []),
     ...new Set([service, ...domainsOf(service)]).values().map((domain): Policy => ({
       table: "records",
       name: `append_${domain}`,

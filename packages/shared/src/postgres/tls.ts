@@ -38,7 +38,7 @@ export function readMigrationDatabaseUrl(read: EnvReader): string {
 }
 
 /** In production without `sslmode=disable`: a connection without verification can be redirected. */
-function readConnectionString(read: EnvReader, name: string, description: string): string {
+export function readConnectionString(read: EnvReader, name: string, description: string): string {
   const url = read.secret(description, { level: "needed" }).string(name);
   const { host, parameters } = parseAddress(url);
   if (url === "" || LOOPBACK.test(host) || read.find("POSTRIDER_ENV") === "development") return url;

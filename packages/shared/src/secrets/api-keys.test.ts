@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { apiKeyPrefix, formatApiKey, hashApiKey, isApiKey } from "./api-keys.ts";
+import { apiKeyPrefix, formatApiKey, hashApiKey, isApiKey, isCredential } from "./api-keys.ts";
 
 const ZEROS = formatApiKey(new Uint8Array(32));
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 });
@@ -23,6 +23,14 @@ test("every generated API key is valid", () => {
       expect(isApiKey(key)).toBe(true);
     }),
   );
+});
+
+test("the token of a session has a prefix of its own, so that neither it nor an API key is accepted as the other", () => {
+  const token = formatApiKey(new Uint8Array(32), "session");
+  expect(token).toMatch(/^pr_session_0{43}[0-9A-Za-z]{6}$/);
+  expect([isApiKey(token, "session"), isApiKey(token)]).toEqual([true, false]);
+  expect(isApiKey(ZEROS, "session")).toBe(false);
+  expect([token, ZEROS, `${token}0`].map(isCredential)).toEqual([true, true, false]);
 });
 
 test("different secrets result in different API keys", () => {

@@ -23,6 +23,8 @@ export interface RowKind {
   readonly isComplete: boolean;
   readonly jsonText: "{}" | "[]";
   readonly fixed: Readonly<Record<string, string>>;
+  /** An optional column that a complete row leaves empty. */
+  readonly without?: string;
 }
 
 /**
@@ -92,19 +94,26 @@ function inOrder(tables: readonly Table[]): readonly Table[] {
 
 /**
  * Returns the ways to fill the columns of a table that a test tries: with and without the optional
- * columns, with each text that a check constraint allows, and with a JSON object or array. Postgres
- * refuses the rows that other constraints do not allow.
+ * columns or one of them, with each text that a check constraint allows, and with a JSON object or
+ * array. Postgres refuses the rows that other constraints do not allow.
  */
 export function rowKindsOf({ columns }: Table): readonly RowKind[] {
   const choices = columns.flatMap(({ name, allowed = [] }) =>
     allowed.map((text) => ({ [name]: text })),
   );
   const fixed: readonly Readonly<Record<string, string>>[] = [{}, ...choices];
-  return fixed.flatMap((each) =>
+  const kinds = fixed.flatMap((each) =>
     [true, false].flatMap((isComplete) =>
       (["{}", "[]"] as const).map((jsonText) => ({ isComplete, jsonText, fixed: each })),
     ),
   );
+  const optional = columns.filter(({ isRequired }) => !isRequired);
+  return [
+    ...kinds,
+    ...optional.map(({ name }) => {
+      return { isComplete: true, jsonText: "{}" as const, fixed: {}, without: name };
+    }),
+  ];
 }
 
 /** `number` makes the values different from those of other rows. */
@@ -114,9 +123,9 @@ export async function insertRow(
   kind: RowKind,
   number: number,
 ): Promise<void> {
-  const { isComplete, fixed } = kind;
+  const { isComplete, fixed, without } = kind;
   const columns = table.columns.filter(
-    ({ name, isRequired }) => isComplete || isRequired || name in fixed,
+    ({ name, isRequired }) => name !== without && (isComplete || isRequired || name in fixed),
   );
   const values = columns.map((column) => toExpression(column, kind, number));
   const names = columns.map(({ name }) => `"${name}"`);

@@ -1,4 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { isSessionOpen, type SessionLimits } from "#src/db/dashboard-sessions.ts";
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -9,6 +10,8 @@ export interface ApiKeyRow {
   readonly expiresAt: Date | null;
   readonly lastUsedAt: Date | null;
   readonly createdAt: Date;
+  /** Of `listApiKeysOfWorkspace` only. */
+  readonly sessionCount?: number;
 }
 
 export interface NewApiKey {
@@ -46,9 +49,17 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
 export async function listApiKeysOfWorkspace(
   sql: ISql,
   workspaceId: string,
+  limits: Pick<SessionLimits, "idleMs">,
 ): Promise<readonly ApiKeyRow[]> {
   return await sql<ApiKeyRow[]>`
     select k.id, k.prefix, k.name, k.scopes, k.expires_at, k.last_used_at, k.created_at,
+      (
+        select count(*)::int
+        from dashboard_sessions s
+        where s.api_key_id = k.id
+        and s.workspace_id = ${workspaceId}
+        and ${isSessionOpen(sql, limits)}
+      ) as session_count,
       array(
         select every.workspace_id
         from api_key_workspaces every
@@ -81,6 +92,18 @@ export async function lockApiKey(
   return row;
 }
 
+/** Its sessions in the workspace must have been deleted before. */
+export async function deleteApiKeyWorkspace(
+  tx: TransactionSql,
+  id: string,
+  workspaceId: string,
+): Promise<void> {
+  await tx`
+    delete from api_key_workspaces
+    where api_key_id = ${id}
+    and workspace_id = ${workspaceId}`;
+}
+
 export async function revokeApiKeyById(tx: TransactionSql, id: string): Promise<void> {
   await tx`
     update api_keys
@@ -89,11 +112,22 @@ export async function revokeApiKeyById(tx: TransactionSql, id: string): Promise<
 }
 
 /**
- * Writes the time of the last use of API keys. An API key that another replica is writing at that
+ * Writes the time of the last use of API keys and sessions. What another replica is writing at that
  * moment is skipped, because the two times differ by very little.
  */
 export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`
+    with sessions as (
+      update dashboard_sessions
+      set last_seen_at = now()
+      where id in (
+        select id
+        from dashboard_sessions
+        where id = any(${ids}::uuid[])
+        and last_seen_at < now() - interval '1 minute'
+        for no key update skip locked
+      )
+    )
     update api_keys
     set last_used_at = now()
     where id in (
@@ -103,4 +137,25 @@ export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promi
       and (last_used_at is null or last_used_at < now() - interval '1 minute')
       for no key update skip locked
     )`;
+}
+
+/** Those that have not worked for 400 days. Their names stay in the audit log until its own end. */
+export async function deleteOldKeys(sql: ISql, limit: number): Promise<number> {
+  const { count } = await sql`
+    with old as materialized (
+      select id
+      from api_keys
+      where least(revoked_at, expires_at) < now() - interval '400 days'
+      limit ${limit}
+      for update skip locked
+    ),
+    members as (
+      delete from api_key_workspaces
+      using old
+      where api_key_id = old.id
+    )
+    delete from api_keys
+    using old
+    where api_keys.id = old.id`;
+  return count;
 }

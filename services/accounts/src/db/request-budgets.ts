@@ -1,22 +1,33 @@
 import type { ISql, Sql } from "@postrider/shared/postgres";
+import { isSessionOpen, type SessionLimits } from "#src/db/dashboard-sessions.ts";
 
-/** A gateway asks whether an API key may make requests, and for how many requests. */
+/** A gateway asks whether an API key or session may make requests, and for how many requests. */
 export interface BudgetQuery {
   readonly position: number;
-  /** SHA-256 of the API key that the gateway received, in hex. */
+  /** SHA-256 of the API key or token that the gateway received, in hex. */
   readonly hash: string;
   /** Null if the request names none, which is allowed if the API key has only one workspace. */
   readonly workspaceId: string | null;
   readonly want: number;
+  readonly isSession: boolean;
 }
 
-/** The result of a query. A query with an unknown, expired or revoked API key has none. */
+interface AdmissionLimits extends Pick<SessionLimits, "idleMs"> {
+  readonly defaultPerMinute: number;
+}
+
+/**
+ * The result of a query. A query has none if its API key or session is unknown, expired or revoked,
+ * or if every workspace of the key is being deleted.
+ */
 export interface AdmissionRow {
   readonly position: number;
-  readonly keyId: string;
+  /** Null for a session that was opened with a link. */
+  readonly keyId: string | null;
+  readonly sessionId: string | null;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
-  /** Whether the stored time of the API key's last use is more than a minute old. */
+  /** Whether the stored time of the last use is more than a minute old. */
   readonly isUseStale: boolean;
   readonly workspaceIds: readonly string[];
   /**
@@ -35,7 +46,7 @@ interface WorkspaceBudget {
   readonly tokens: number | null;
 }
 
-function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
+function recordsOf(sql: Sql, queries: readonly BudgetQuery[]) {
   const rows = queries.map(({ position, hash, workspaceId, want }) => ({
     position,
     hash,
@@ -43,11 +54,16 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
     want,
   }));
   return sql`
+    jsonb_to_recordset(${sql.json(rows)})
+      as query (position int, hash text, workspace_id uuid, want int)`;
+}
+
+function admittedKeys(sql: Sql, queries: readonly BudgetQuery[]) {
+  return sql`
     select query.position, query.want, member.workspace_ids, member.workspace_id,
-      k.id as key_id, k.scopes, k.expires_at,
+      k.id as key_id, null::uuid as session_id, k.scopes, k.expires_at,
       (k.last_used_at is null or k.last_used_at < now() - interval '1 minute') as is_use_stale
-    from jsonb_to_recordset(${sql.json(rows)})
-      as query (position int, hash text, workspace_id uuid, want int)
+    from ${recordsOf(sql, queries)}
     join api_keys k on k.hash = decode(query.hash, 'hex')
     cross join lateral (
       select coalesce(array_agg(m.workspace_id), '{}') as workspace_ids,
@@ -56,10 +72,35 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
           when bool_or(m.workspace_id = query.workspace_id) then query.workspace_id
         end as workspace_id
       from api_key_workspaces m
+      join workspaces w on w.id = m.workspace_id
       where m.api_key_id = k.id
+      and w.removes_at is null
     ) as member
     where k.revoked_at is null
+    and member.workspace_ids <> '{}'
     and (k.expires_at is null or k.expires_at > now())`;
+}
+
+/** A session has one workspace, and the scopes and the end of the API key that opened it. */
+function admittedSessions(sql: Sql, queries: readonly BudgetQuery[], limits: AdmissionLimits) {
+  return sql`
+    select query.position, query.want, array[s.workspace_id] as workspace_ids,
+      case when coalesce(query.workspace_id, s.workspace_id) = s.workspace_id then s.workspace_id end as workspace_id,
+      s.api_key_id as key_id, s.id as session_id, coalesce(s.scopes, k.scopes) as scopes,
+      least(s.expires_at, s.last_seen_at + ${limits.idleMs} * interval '1 ms') as expires_at,
+      s.last_seen_at < now() - interval '1 minute' as is_use_stale
+    from ${recordsOf(sql, queries)}
+    join dashboard_sessions s on s.hash = decode(query.hash, 'hex')
+    left join api_keys k on k.id = s.api_key_id
+    where ${isSessionOpen(sql, limits)}`;
+}
+
+/** Without a session among them, the statement does not look for one: most clients have keys. */
+function admittedQueries(sql: Sql, queries: readonly BudgetQuery[], limits: AdmissionLimits) {
+  const sessions = queries.filter(({ isSession }) => isSession);
+  if (sessions.length === 0) return admittedKeys(sql, queries);
+  const keys = queries.filter(({ isSession }) => !isSession);
+  return sql`${admittedKeys(sql, keys)} union all ${admittedSessions(sql, sessions, limits)}`;
 }
 
 /**
@@ -102,10 +143,11 @@ function grantedOf(sql: Sql) {
 async function takeFromBuckets(
   sql: Sql,
   queries: readonly BudgetQuery[],
-  defaultPerMinute: number,
+  limits: AdmissionLimits,
 ): Promise<readonly AdmissionRow[]> {
+  const { defaultPerMinute } = limits;
   return await sql<AdmissionRow[]>`
-    with admitted as (${admittedQueries(sql, queries)}),
+    with admitted as (${admittedQueries(sql, queries, limits)}),
     demand as (
       select w.id as workspace_id, w.verified,
         coalesce(w.requests_per_minute, ${defaultPerMinute}::int) as capacity,
@@ -127,7 +169,7 @@ async function takeFromBuckets(
       where b.workspace_id = taken.workspace_id
       returning b.workspace_id, b.tokens, taken.granted
     )
-    select admitted.position, admitted.key_id, admitted.scopes, admitted.expires_at,
+    select admitted.position, admitted.key_id, admitted.session_id, admitted.scopes, admitted.expires_at,
       admitted.is_use_stale, admitted.workspace_ids,
       case when demand.workspace_id is not null then jsonb_build_object(
         'id', demand.workspace_id,
@@ -162,24 +204,24 @@ async function insertBudgets(
 }
 
 /**
- * Resolves the API keys of a batch of queries and takes requests from the token buckets of their
- * workspaces, in one statement. Buckets that do not exist yet are inserted, and a further statement
- * takes the requests from them.
+ * Resolves the API keys and sessions of a batch of queries and takes requests from the token
+ * buckets of their workspaces, in one statement. Buckets that do not exist yet are inserted, and a
+ * further statement takes the requests from them.
  */
 export async function takeRequests(
   sql: Sql,
   queries: readonly BudgetQuery[],
-  defaultPerMinute: number,
+  limits: AdmissionLimits,
 ): Promise<readonly AdmissionRow[]> {
-  const rows = await takeFromBuckets(sql, queries, defaultPerMinute);
+  const rows = await takeFromBuckets(sql, queries, limits);
   const lacking = new Map(
     rows.flatMap(({ position, budget }) =>
       budget?.granted === null ? [[position, budget.id] as const] : [],
     ),
   );
   if (lacking.size === 0) return rows;
-  await insertBudgets(sql, [...new Set(lacking.values())], defaultPerMinute);
+  await insertBudgets(sql, [...new Set(lacking.values())], limits.defaultPerMinute);
   const again = queries.filter(({ position }) => lacking.has(position));
-  const later = await takeFromBuckets(sql, again, defaultPerMinute);
+  const later = await takeFromBuckets(sql, again, limits);
   return [...rows.filter(({ position }) => !lacking.has(position)), ...later];
 }

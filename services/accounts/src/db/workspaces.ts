@@ -7,7 +7,15 @@ export interface WorkspaceRow {
   readonly requestsPerMinute: number | null;
   readonly monthlyQuota: number | null;
   readonly dailyQuota: number | null;
+  /** Null unless the deletion of the workspace was requested. */
+  readonly deletionRequestedAt: Date | null;
+  readonly removesAt: Date | null;
   readonly createdAt: Date;
+}
+
+function columns(sql: ISql) {
+  return sql`
+    id, name, verified, requests_per_minute, monthly_quota, daily_quota, deletion_requested_at, removes_at, created_at`;
 }
 
 export interface LimitChanges {
@@ -23,7 +31,7 @@ export async function insertWorkspace(
   const [row] = await sql<WorkspaceRow[]>`
     insert into workspaces (id, name, verified)
     values (${workspace.id}, ${workspace.name}, ${workspace.verified})
-    returning id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at`;
+    returning ${columns(sql)}`;
   return row;
 }
 
@@ -32,7 +40,7 @@ export async function lockWorkspace(
   id: string,
 ): Promise<WorkspaceRow | undefined> {
   const [row] = await tx<WorkspaceRow[]>`
-    select id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at
+    select ${columns(tx)}
     from workspaces
     where id = ${id}
     for no key update`;
@@ -41,7 +49,7 @@ export async function lockWorkspace(
 
 export async function listAllWorkspaces(sql: ISql): Promise<readonly WorkspaceRow[]> {
   return await sql<WorkspaceRow[]>`
-    select id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at
+    select ${columns(sql)}
     from workspaces
     order by id desc`;
 }
@@ -51,16 +59,18 @@ export async function listWorkspacesByIds(
   ids: readonly string[],
 ): Promise<readonly WorkspaceRow[]> {
   return await sql<WorkspaceRow[]>`
-    select id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at
+    select ${columns(sql)}
     from workspaces
     where id = any(${ids}::uuid[])`;
 }
 
+/** Counts those that exist and whose deletion was not requested. */
 export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
     from workspaces
-    where id = any(${ids}::uuid[])`;
+    where id = any(${ids}::uuid[])
+    and removes_at is null`;
   return row?.count ?? 0;
 }
 
@@ -75,7 +85,7 @@ export async function verifyWorkspaceById(tx: TransactionSql, id: string): Promi
     update workspaces
     set verified = true
     where id = ${id}
-    returning id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at`;
+    returning ${columns(tx)}`;
   return written(row);
 }
 
@@ -90,6 +100,6 @@ export async function setWorkspaceLimitsById(
       monthly_quota = coalesce(${changes.monthlyQuota ?? null}::int, monthly_quota),
       daily_quota = coalesce(${changes.dailyQuota ?? null}::int, daily_quota)
     where id = ${id}
-    returning id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at`;
+    returning ${columns(tx)}`;
   return written(row);
 }

@@ -5,6 +5,7 @@ import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow } from "#src/db/credentials.ts";
+import type { SessionLimits } from "#src/db/dashboard-sessions.ts";
 
 export type CurrentCredential = Pick<
   CredentialRow,
@@ -34,8 +35,11 @@ export interface Dependencies {
   readonly deploymentId: string;
   /** Wakes the outbox relay, after the commit of a transaction that appended an event. */
   readonly nudge: () => void;
-  /** Records that an API key was used; a job writes the time of the use later. */
-  readonly noteKeyUse: (keyId: string) => void;
+  readonly sessionLimits: SessionLimits;
+  /** Records that an API key or session was used; a job writes the time of the use later. */
+  readonly noteKeyUse: (id: string) => void;
+  /** How long after a request to delete a workspace its removal begins at the earliest. */
+  readonly settleMs: number;
   /** Failures of the platform are returned as outcomes, never thrown. */
   readonly refreshTokens: (current: CurrentCredential) => Promise<RefreshOutcome>;
   /** Null when the platform offers none or does not answer within 3 seconds. */

@@ -18,7 +18,7 @@ const MAX_QUERIES = 500;
 const MAX_WANT = 1_000_000;
 
 function toBudgetQuery(
-  { keyHash, workspaceId, want }: AdmissionQuery,
+  { keyHash, workspaceId, want, session }: AdmissionQuery,
   position: number,
 ): BudgetQuery {
   // No workspace has this id, so only a query with a malformed id is refused and not its whole
@@ -28,15 +28,23 @@ function toBudgetQuery(
     position,
     hash: Buffer.from(keyHash).toString("hex"),
     workspaceId: named ?? null,
+    isSession: session,
     want: Math.min(Math.max(want, 0), MAX_WANT),
   };
 }
 
 function toAnswer(row: AdmissionRow | undefined): MessageInitShape<typeof AdmissionAnswerSchema> {
   if (row === undefined) return {};
-  const { keyId, scopes, workspaceIds, expiresAt } = row;
-  const expiry = expiresAt === null ? {} : { expiresAt: timestampFromDate(expiresAt) };
-  return { key: { id: keyId, scopes: [...scopes], workspaceIds: [...workspaceIds], ...expiry } };
+  const { keyId, sessionId, scopes, workspaceIds, expiresAt } = row;
+  return {
+    key: {
+      id: keyId ?? "",
+      scopes: [...scopes],
+      workspaceIds: [...workspaceIds],
+      ...(expiresAt === null ? {} : { expiresAt: timestampFromDate(expiresAt) }),
+      ...(sessionId === null ? {} : { sessionId }),
+    },
+  };
 }
 
 function toGrant(
@@ -56,17 +64,20 @@ function toGrant(
 
 /**
  * Answers a batch of admission queries. Every REST request depends on this call, so one statement
- * resolves the API keys and request budgets of the whole batch.
+ * resolves the API keys, sessions and request budgets of the whole batch.
  */
 export async function admit(
-  { sql, noteKeyUse }: Pick<Dependencies, "sql" | "noteKeyUse">,
+  { sql, noteKeyUse, sessionLimits }: Pick<Dependencies, "sql" | "noteKeyUse" | "sessionLimits">,
   request: AdmitRequest,
 ): Promise<MessageInitShape<typeof AdmitResponseSchema>> {
   if (request.queries.length > MAX_QUERIES)
     throw invalidRequest([{ code: "too_many", path: "/queries" }]);
   const queries = request.queries.map(toBudgetQuery);
-  const rows = await takeRequests(sql, queries, DEFAULT_REQUESTS_PER_MINUTE);
-  for (const row of rows) if (row.isUseStale) noteKeyUse(row.keyId);
+  const rows = await takeRequests(sql, queries, {
+    defaultPerMinute: DEFAULT_REQUESTS_PER_MINUTE,
+    ...sessionLimits,
+  });
+  for (const row of rows) if (row.isUseStale) noteKeyUse(row.sessionId ?? row.keyId ?? "");
   const rowAt = new Map(rows.map((row) => [row.position, row]));
   const budgets = new Map(rows.flatMap(({ budget }) => (budget ? [[budget.id, budget]] : [])));
   return {

@@ -13,39 +13,10 @@ import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secret
 import { type ApiKeyRow, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
+import { parseScopes } from "#src/domain/scopes.ts";
 import { toAuditEntries } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
-
-const SCOPES = [
-  "accounts:read",
-  "accounts:write",
-  "automations:read",
-  "automations:write",
-  "comments:read",
-  "comments:write",
-  "posts:read",
-  "posts:write",
-  "webhooks:read",
-  "webhooks:write",
-] as const;
-
-/** The value in a request that stands for all scopes of API keys. */
-const ALL = "all";
-
-/** A scope that restricts an API key: with it, agents (MCP) can only create and change drafts. */
-const MCP_DRAFTS = "mcp:drafts";
-
-/** Returns the scopes sorted; undefined when there is none or an unknown one. */
-function parseScopes(words: readonly string[]): readonly string[] | undefined {
-  const scopes = words.filter((word) => word !== MCP_DRAFTS);
-  const marks = scopes.length === words.length ? [] : [MCP_DRAFTS];
-  if (scopes.length === 0) return undefined;
-  if (scopes.length === 1 && scopes[0] === ALL) return [...SCOPES, ...marks].toSorted();
-  const known: readonly string[] = SCOPES;
-  if (!scopes.every((word) => known.includes(word))) return undefined;
-  return [...SCOPES.filter((scope) => scopes.includes(scope)), ...marks].toSorted();
-}
 
 /** JavaScript writes later years in a form that Postgres cannot read. */
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");

@@ -11,11 +11,11 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
 export async function listApiKeys(
-  { sql }: Pick<Dependencies, "sql">,
+  { sql, sessionLimits }: Pick<Dependencies, "sql" | "sessionLimits">,
   { workspaceId }: ListApiKeysRequest,
 ): Promise<MessageInitShape<typeof ListApiKeysResponseSchema>> {
   if (!isId(workspaceId)) throw notFound();
-  const rows = await listApiKeysOfWorkspace(sql, workspaceId);
+  const rows = await listApiKeysOfWorkspace(sql, workspaceId, sessionLimits);
   if (rows.length === 0 && (await countWorkspaces(sql, [workspaceId])) === 0) throw notFound();
   return { apiKeys: rows.map(toApiKey) };
 }

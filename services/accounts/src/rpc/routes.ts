@@ -5,16 +5,21 @@ import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_ser
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
+import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
@@ -25,25 +30,31 @@ import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
 import { createApiKey } from "#src/rpc/create-api-key.ts";
 import { createWorkspace } from "#src/rpc/create-workspace.ts";
+import { cancelWorkspaceDeletion, deleteWorkspace } from "#src/rpc/delete-workspace.ts";
 import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
 import { findConnectLink } from "#src/rpc/find-connect-link.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
 import { getAccountSettings } from "#src/rpc/get-account-settings.ts";
 import { getAuthorization } from "#src/rpc/get-authorization.ts";
+import { getDashboardSession, listDashboardSessions } from "#src/rpc/get-dashboard-session.ts";
 import { issueConnectLink } from "#src/rpc/issue-connect-link.ts";
+import { issueDashboardLink } from "#src/rpc/issue-dashboard-link.ts";
 import { listAccounts } from "#src/rpc/list-accounts.ts";
 import { listApiKeys } from "#src/rpc/list-api-keys.ts";
 import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
 import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
 import { moveAccount } from "#src/rpc/move-account.ts";
 import { openConnectLink } from "#src/rpc/open-connect-link.ts";
+import { openDashboardSession } from "#src/rpc/open-dashboard-session.ts";
 import { recordAvailable } from "#src/rpc/record-available.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
+import { revokeDashboardSessions } from "#src/rpc/revoke-dashboard-sessions.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { updateAccountSettings } from "#src/rpc/update-account-settings.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
+import { createWorkspaceRemovalService } from "#src/rpc/workspace-removal-service.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
@@ -76,20 +87,37 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       listSealingKeys,
       refreshCredential,
     });
-    router.service(PlatformService, createPlatformService(deps));
-    router.service(RecoveryService, createRecoveryService(deps));
+    serveMethods(router, deps, DashboardService, {
+      issueDashboardLink,
+      openDashboardSession,
+      getDashboardSession,
+      listDashboardSessions,
+      revokeDashboardSessions,
+    });
     serveMethods(router, deps, WorkspaceService, {
       createWorkspace,
       listWorkspaces,
       batchGetWorkspaces,
       verifyWorkspace,
       setWorkspaceLimits,
+      deleteWorkspace,
+      cancelWorkspaceDeletion,
     });
-    // The accounts service consumes no events. Its parked events are its own events that the broker
-    // has refused.
-    router.service(AuditService, createAuditService(deps));
-    router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
+    serveOthers(router, deps);
   };
+}
+
+/**
+ * Services that are created as a whole. The accounts service consumes no events. Its parked events
+ * are its own events that the broker has refused.
+ */
+function serveOthers(router: ConnectRouter, deps: Dependencies): void {
+  router.service(PlatformService, createPlatformService(deps));
+  router.service(WorkspaceRemovalService, createWorkspaceRemovalService(deps));
+  router.service(RecoveryService, createRecoveryService(deps));
+  router.service(AuditService, createAuditService(deps));
+  router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
+  router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
 }
 
 function createPlatformService({ connectors }: Pick<Dependencies, "connectors">) {

@@ -11,6 +11,7 @@ export function toApiKey(row: ApiKeyRow): MessageInitShape<typeof ApiKeySchema> 
     scopes: [...row.scopes],
     workspaceIds: [...row.workspaceIds],
     createdAt: timestampFromDate(row.createdAt),
+    sessionCount: row.sessionCount ?? 0,
     ...(row.expiresAt === null ? {} : { expiresAt: timestampFromDate(row.expiresAt) }),
     ...(row.lastUsedAt === null ? {} : { lastUsedAt: timestampFromDate(row.lastUsedAt) }),
   };

@@ -4,7 +4,7 @@ import type { WorkspaceSchema } from "@postrider/contracts/accounts/v1/workspace
 import type { WorkspaceRow } from "#src/db/workspaces.ts";
 
 export function toWorkspace(row: WorkspaceRow): MessageInitShape<typeof WorkspaceSchema> {
-  const { requestsPerMinute, monthlyQuota, dailyQuota } = row;
+  const { requestsPerMinute, monthlyQuota, dailyQuota, deletionRequestedAt, removesAt } = row;
   return {
     id: row.id,
     name: row.name,
@@ -15,5 +15,13 @@ export function toWorkspace(row: WorkspaceRow): MessageInitShape<typeof Workspac
       ...(dailyQuota === null ? {} : { dailyQuota }),
     },
     createdAt: timestampFromDate(row.createdAt),
+    ...(deletionRequestedAt === null || removesAt === null
+      ? {}
+      : {
+          deletion: {
+            requestedAt: timestampFromDate(deletionRequestedAt),
+            removesAt: timestampFromDate(removesAt),
+          },
+        }),
   };
 }

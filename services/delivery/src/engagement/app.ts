@@ -21,6 +21,7 @@ import {
   startClaimCommentActions,
   type ActionClaims,
 } from "#src/engagement/jobs/claim-comment-actions/claim-comment-actions.ts";
+import { startCleaningUnusedRows } from "#src/engagement/jobs/clean-unused-rows.ts";
 import { startCountBacklogs, startCountMetrics } from "#src/engagement/jobs/count-backlogs.ts";
 import {
   startEndBlockedReplies,
@@ -38,6 +39,7 @@ import type {
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
 import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
+import { createInboxRoutes } from "#src/engagement/rpc/inbox-service.ts";
 import { createMetricsRoutes, RefreshesByHand } from "#src/engagement/rpc/refresh-metrics.ts";
 
 /** Connections to Postgres that only engagement uses, so that it never delays publishing. */
@@ -82,6 +84,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     startCleaningIdempotencyKeys(sql, deps.logger),
     startCleaningAudit({ sql, logger: deps.logger, auditDays: options.config.auditDays }),
     startRemovingOldRows(deps),
+    ...startCleaningUnusedRows(deps),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);
@@ -166,6 +169,7 @@ export function createEngagementRpc(
   const all = [
     createAutomationRoutes({ ...deps, ...more }),
     createCommentRoutes({ ...deps, ...more, readTimeoutMs: READ_TIMEOUT_MS }),
+    createInboxRoutes({ ...deps, ...more }),
     createMetricsRoutes({ sql, connectors, byHand }),
   ];
   return {

@@ -1,6 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
@@ -33,6 +34,7 @@ import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions/claim-
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
 import { startRemovingOldTargets } from "#src/publishing/jobs/remove-old-targets.ts";
+import { startRemovingWorkspaceTargets } from "#src/publishing/jobs/remove-workspaces.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
 import { createDoctorService } from "#src/publishing/rpc/doctor-service.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
@@ -114,7 +116,7 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     startAskForDetails(deps),
     startWatchDeployment(base),
     startCountTasks(sql, logger),
-    startRemovingOldTargets({ sql, posts: peers.posts.client(PostService), logger }),
+    ...startRemovals(peers, base),
   ];
   const nudge = (): void => {
     claims.nudge();
@@ -135,6 +137,21 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     [Symbol.asyncDispose]: () =>
       disposeInOrder([together([...jobs, deletions, claims, consumer]), media]),
   };
+}
+
+/** The jobs that remove what is stored about posts and workspaces that no longer exist. */
+function startRemovals(
+  { posts, accounts }: PublishingOptions["peers"],
+  deps: { readonly sql: Sql; readonly logger: Logger },
+): readonly AsyncDisposable[] {
+  const workspaces = accounts.client(WorkspaceRemovalService);
+  return [
+    startRemovingOldTargets({ ...deps, posts: posts.client(PostService) }),
+    startRemovingWorkspaceTargets(deps, {
+      list: () => workspaces.listWorkspaceRemovals({}),
+      report: (report) => workspaces.reportWorkspaceRemoval(report),
+    }),
+  ];
 }
 
 type DoctorOptions = Pick<PublishingOptions, "config" | "sql" | "guard"> & {

@@ -8,6 +8,7 @@ import type { Peer } from "@postrider/shared/connect/client";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
+import { startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { watchPool } from "@postrider/shared/postgres/watch";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
@@ -15,6 +16,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
 import type { EngagementReader } from "#src/webhooks/clients/objects.ts";
 import { WEBHOOK_HANDLERS, WEBHOOKS_GROUP } from "#src/webhooks/consumers/index.ts";
+import { deleteOldRevoked } from "#src/webhooks/db/subscriptions.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads/compose-payloads.ts";
 import { startCountWebhooks } from "#src/webhooks/jobs/count-webhooks.ts";
@@ -88,13 +90,30 @@ export async function startWebhooks({
   };
 }
 
+/** The last partition of a history is dropped up to a day late. */
+const DAYS_AFTER_HISTORY = 2;
+
 function startUpkeep(options: {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly historyDays: number;
   readonly historyBytes: number;
 }): readonly AsyncDisposable[] {
-  return [startCancelDeliveries(options), startCountWebhooks(options), startTrimHistory(options)];
+  const { sql, logger, historyDays } = options;
+  return [
+    startCancelDeliveries(options),
+    startCountWebhooks(options),
+    startTrimHistory(options),
+    ...startCleaningRows(sql, logger, [
+      {
+        job: "clean-webhook-subscriptions",
+        rows: "revoked webhook subscriptions without history",
+        idleMs: 6 * 3_600_000,
+        pageRows: 500,
+        deleteRows: (of, limit) => deleteOldRevoked(of, historyDays + DAYS_AFTER_HISTORY, limit),
+      },
+    ]),
+  ];
 }
 
 function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {

@@ -18,6 +18,7 @@ import {
   type TargetUpdated,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
+import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
@@ -659,6 +660,7 @@ export function createRpcClients(sql: Sql) {
   return {
     tasks: peer.client(TaskService),
     pauses: peer.client(PauseService),
+    status: peer.client(PublishingStatusService),
     recovery: peer.client(RecoveryService),
   };
 }

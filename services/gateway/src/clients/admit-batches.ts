@@ -4,6 +4,7 @@ import type {
   AdmissionService,
   AdmitResponse,
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import { isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 
 const BATCH_WINDOW_MS = 2;
@@ -117,9 +118,10 @@ export class AdmitBatches<Waiter> {
   async #call(queries: readonly AdmissionQuery<Waiter>[]): Promise<AdmitResponse | undefined> {
     const { client, owedFor, logger, now } = this.#options;
     const messages = queries.map(({ source, waiters }) => {
-      const { keyHash, workspaceId } = source;
+      const { key, keyHash, workspaceId } = source;
       const named = workspaceId === undefined ? {} : { workspaceId };
-      return { keyHash, ...named, want: waiters.length + owedFor(source) };
+      const session = isApiKey(key, "session");
+      return { keyHash, session, ...named, want: waiters.length + owedFor(source) };
     });
     try {
       const answer = await client.admit({ queries: messages }, { timeoutMs: TIMEOUT_MS });

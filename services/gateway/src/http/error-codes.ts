@@ -1,4 +1,4 @@
-import { DASHBOARD_ERRORS } from "#src/http/catalogue/dashboard-errors.ts";
+import { DASHBOARD_DETAILS, DASHBOARD_ERRORS } from "#src/http/catalogue/dashboard-errors.ts";
 import { ERRORS } from "#src/http/catalogue/errors.ts";
 import { POST_DETAILS } from "#src/http/catalogue/post-details.ts";
 import { REQUEST_DETAILS } from "#src/http/catalogue/request-details.ts";
@@ -9,6 +9,8 @@ import { STATE_DETAILS } from "#src/http/catalogue/state-details.ts";
  * whose code is the name of a scope or an error code.
  */
 export const DETAILS = { ...POST_DETAILS, ...STATE_DETAILS, ...REQUEST_DETAILS };
+
+export const ALL_DETAILS = { ...DETAILS, ...DASHBOARD_DETAILS };
 
 export const ALL_ERRORS = { ...ERRORS, ...DASHBOARD_ERRORS };
 

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { DetailEntry } from "#src/http/catalogue/entry.ts";
-import { ALL_ERRORS, DETAIL_CODES, DETAILS } from "#src/http/error-codes.ts";
+import { ALL_DETAILS, ALL_ERRORS } from "#src/http/error-codes.ts";
 import { chooseLocale, messageFor, SPECIAL_TEXTS } from "#src/http/messages.ts";
 
-const CODES = [...Object.keys(ALL_ERRORS), ...DETAIL_CODES];
+const CODES = [...Object.keys(ALL_ERRORS), ...Object.keys(ALL_DETAILS)];
 const SPECIAL = Object.keys(SPECIAL_TEXTS);
 const ENTRIES: readonly (readonly [string, DetailEntry])[] = [
   ...Object.entries(ALL_ERRORS),
-  ...Object.entries(DETAILS),
+  ...Object.entries(ALL_DETAILS),
   ...Object.entries(SPECIAL_TEXTS),
 ];
 

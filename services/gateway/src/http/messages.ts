@@ -1,6 +1,6 @@
 import type { Locale } from "@postrider/rest/locale";
 import { detail, type DetailEntry } from "#src/http/catalogue/entry.ts";
-import { ALL_ERRORS, DETAILS } from "#src/http/error-codes.ts";
+import { ALL_DETAILS, ALL_ERRORS } from "#src/http/error-codes.ts";
 
 /** The texts for a retry of a webhook delivery that is still being attempted. */
 const UNFINISHED = detail(
@@ -142,7 +142,7 @@ export const SPECIAL_TEXTS = {
 export type MessageParams = Readonly<Record<string, string | number | undefined>>;
 
 const ENTRIES: ReadonlyMap<string, DetailEntry> = new Map(
-  Object.entries({ ...ALL_ERRORS, ...DETAILS, ...SPECIAL_TEXTS }),
+  Object.entries({ ...ALL_ERRORS, ...ALL_DETAILS, ...SPECIAL_TEXTS }),
 );
 
 /**
@@ -190,7 +190,7 @@ export function unitOf(code: string): string | undefined {
 
 /** Cause and remedy. A code without a message gets a general one. */
 export function messageFor(locale: Locale, code: string, params: MessageParams = {}): string {
-  const { texts } = ENTRIES.get(code) ?? DETAILS.invalid;
+  const { texts } = ENTRIES.get(code) ?? ALL_DETAILS.invalid;
   return texts[locale].map((text) => fill(text, params)).join(" ");
 }
 

@@ -1,13 +1,20 @@
 import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import type { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import type { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
+import type { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
+import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import type { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import type { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { InboxService } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import type { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import type { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
@@ -19,6 +26,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
+import type { StreamLimits } from "#src/routes/dashboard/event-streams.ts";
 
 /** Limits on the memory of request bodies. */
 export interface BodyLimits {
@@ -35,19 +43,41 @@ export interface BodyLimits {
 
 export interface ServerDeps {
   readonly admission: Admission;
-  readonly accounts: Pick<Client<typeof AccountService>, "listAccounts" | "disconnectAccount">;
+  readonly accounts: Pick<
+    Client<typeof AccountService>,
+    "listAccounts" | "batchGetAccounts" | "connectAccount" | "disconnectAccount"
+  >;
   readonly accountSettings: Client<typeof AccountSettingsService>;
   readonly authorizations: Pick<
     Client<typeof AuthorizationService>,
-    "findConnectLink" | "openConnectLink" | "finishAuthorization"
+    | "findConnectLink"
+    | "openConnectLink"
+    | "finishAuthorization"
+    | "issueConnectLink"
+    | "getAuthorization"
+  >;
+  readonly apiKeys: Client<typeof ApiKeyService>;
+  readonly dashboard: Pick<
+    Client<typeof DashboardService>,
+    | "openDashboardSession"
+    | "getDashboardSession"
+    | "listDashboardSessions"
+    | "revokeDashboardSessions"
   >;
   readonly platforms: Pick<Client<typeof PlatformService>, "listPlatforms">;
   readonly posts: Client<typeof PostService>;
+  readonly overview: Client<typeof OverviewService>;
+  readonly publishingStatus: Client<typeof PublishingStatusService>;
+  readonly hints: Client<typeof HintService>;
+  /** Default: the production values. */
+  readonly streamLimits?: StreamLimits;
+  readonly tasks: Pick<Client<typeof TaskService>, "resolveTarget">;
   readonly quota: Client<typeof QuotaService>;
   readonly queueSlots: Client<typeof QueueSlotService>;
   readonly media: Pick<
     Client<typeof MediaService>,
     | "batchGetMedia"
+    | "listMedia"
     | "createUpload"
     | "completeUpload"
     | "importMedia"
@@ -56,6 +86,7 @@ export interface ServerDeps {
   >;
   readonly webhooks: Client<typeof WebhookService>;
   readonly comments: Client<typeof CommentService>;
+  readonly inbox: Client<typeof InboxService>;
   readonly automations: Client<typeof AutomationService>;
   readonly metrics: Client<typeof MetricsService>;
   readonly mediaBytes: MediaBytes;
@@ -67,6 +98,10 @@ export interface ServerDeps {
   readonly trustedProxies: readonly string[];
   /** Web origins whose pages may upload media from a browser. */
   readonly uploadOrigins: readonly string[];
+  /** Folder with the build of the dashboard; undefined when the dashboard is turned off. */
+  readonly dashboardFolder: string | undefined;
+  /** Origins of the object store to which the dashboard's page may upload media. */
+  readonly dashboardUploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
   readonly patience: Partial<Patience>;
   /** Limits on the memory of large answers. Default: the production values. */
@@ -142,10 +177,10 @@ declare module "fastify" {
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /**
      * The limit per remote address to which requests to a route count that needs no API key: that
-     * of the documentation and the API description, that of the pages that connect an account, or
-     * that of logging in to the dashboard.
+     * of the documentation and the API description, that of the pages that connect an account, that
+     * of the dashboard's page, or that of logging in to the dashboard.
      */
-    readonly openLimit?: "documents" | "connect" | "login";
+    readonly openLimit?: "documents" | "connect" | "dashboard" | "login";
     /** The handler reads the body as a stream, whatever its type and length. */
     readonly isRawBody?: boolean;
     /** Whether pages of the configured web origins may call the route. */

@@ -12,6 +12,7 @@ import { API_PATH } from "#src/routes/api-paths.ts";
 import { registerAutomations } from "#src/routes/automations/routes.ts";
 import { registerComments } from "#src/routes/comments/routes.ts";
 import { registerConnect } from "#src/routes/connect/routes.ts";
+import { registerDashboardPage } from "#src/routes/dashboard/page-routes.ts";
 import { registerDashboard } from "#src/routes/dashboard/routes.ts";
 import type { Patience, ServerDeps } from "#src/routes/dependencies.ts";
 import { registerDescription } from "#src/routes/description/routes.ts";
@@ -171,7 +172,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   registerDownload(app, { ...deps, transferRate: patience.transferRate });
   registerConnect(app, deps);
   addApi(app, deps);
-  registerDashboard(app);
+  registerDashboard(app, deps);
+  registerDashboardPage(app, deps);
   registerMcp(app, deps);
   return app;
 }

@@ -1,5 +1,8 @@
 import type { Client } from "@connectrpc/connect";
-import type { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import type {
+  MediaUseService,
+  PostMediaNeed,
+} from "@postrider/contracts/posts/v1/media_use_service_pb";
 import type { UsingPost } from "#src/domain/usage.ts";
 
 export type PostsClient = Client<typeof MediaUseService>;
@@ -19,4 +22,15 @@ export async function fetchUsingPosts(
   return new Map(
     uses.map((post) => [post.postId, { uses: post.uses, version: Number(post.version) }]),
   );
+}
+
+/** The returned map has no entry for a post that does not exist. */
+export async function fetchMediaNeeds(
+  posts: PostsClient,
+  postIds: readonly string[],
+): Promise<ReadonlyMap<string, PostMediaNeed>> {
+  if (postIds.length === 0) return new Map();
+  const request = { postIds: [...new Set(postIds)] };
+  const answer = await posts.batchGetMediaNeeds(request, { timeoutMs: TIMEOUT_MS });
+  return new Map(answer.posts.map((post) => [post.postId, post]));
 }

@@ -1,4 +1,4 @@
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { MediaRef } from "#src/db/media-usages.ts";
 import { lastArrival } from "#src/db/upload-grants.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
@@ -32,6 +32,28 @@ export async function markDeleting(
       lease_until = null
     where workspace_id = ${workspaceId}
     and id = ${mediaId}`;
+}
+
+/**
+ * Of a workspace that is being removed, whatever uses them. A check or upload that is under way
+ * then no longer holds its lease. A file that may still arrive at a signed URL keeps its row until
+ * then.
+ */
+export async function markWorkspaceDeleting(sql: Sql, workspaceId: string): Promise<void> {
+  for (let count = 1; count > 0;)
+    ({ count } = await sql`
+      update media
+      set status = 'deleting',
+        version = version + 1,
+        lease_token = null,
+        lease_until = null
+      where id in (
+        select id
+        from media
+        where workspace_id = ${workspaceId}
+        and status <> 'deleting'
+        limit 1000
+      )`);
 }
 
 export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;

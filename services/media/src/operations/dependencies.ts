@@ -22,6 +22,8 @@ export interface MediaDependencies {
   readonly logger: Logger;
   readonly limits: SizeLimits;
   readonly storageBytes: number;
+  /** Days after the last publication at which media are removed; 0 = never. */
+  readonly retentionDays: number;
   readonly storageTurns: StorageTurns;
   readonly grantMs: number;
   readonly completeMs: number;

@@ -1,21 +1,29 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
+import { RetentionService } from "@postrider/contracts/media/v1/retention_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
+import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
 import { completeUpload } from "#src/rpc/complete-upload.ts";
 import { createUpload } from "#src/rpc/create-upload.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
+import { listMedia } from "#src/rpc/list-media.ts";
+import { createMediaFileService } from "#src/rpc/media-file-service.ts";
 import { prepareMedia } from "#src/rpc/prepare-media.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
+import { createRetentionService } from "#src/rpc/retention-service.ts";
 import { createStorageService } from "#src/rpc/storage-service.ts";
 import { updateMedia } from "#src/rpc/update-media.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
@@ -24,6 +32,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
   return (router) => {
     serveMethods(router, deps, MediaService, {
       batchGetMedia,
+      listMedia,
       useMedia,
       releaseMedia,
       createUpload,
@@ -34,8 +43,11 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
       deleteMedia,
     });
     router.service(RecoveryService, createRecoveryService(deps));
+    router.service(RetentionService, createRetentionService(deps));
+    router.service(MediaFileService, createMediaFileService(deps));
     router.service(StorageService, createStorageService(deps));
     router.service(AuditService, createAuditService(deps));
+    router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

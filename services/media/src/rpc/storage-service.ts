@@ -1,27 +1,26 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type {
-  StorageService,
-  WorkspaceStorageSchema,
-} from "@postrider/contracts/media/v1/storage_service_pb";
+import type { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { lockStorage, readStorage, setStorageLimit } from "#src/db/storage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { readWorkspaceStorage } from "#src/operations/read-workspace-storage.ts";
 
 type Deps = Pick<RpcDependencies, "sql" | "storageBytes">;
 
 export function createStorageService(deps: Deps): ServiceImpl<typeof StorageService> {
   return {
-    getStorage: async ({ workspaceId }) => ({ storage: await getStorage(deps, workspaceId) }),
+    getStorage: async ({ workspaceId }) => ({
+      storage: await readWorkspaceStorage(deps, workspaceId),
+    }),
     setStorageLimit: async ({ workspaceId, limitBytes }) => {
       if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
       if (limitBytes !== undefined && limitBytes < 0n)
         throw invalidRequest([{ code: "too_small", path: "/limitBytes", limit: 0 }]);
       const bytes = limitBytes === undefined ? null : Number(limitBytes);
       await changeLimit(deps, workspaceId, bytes);
-      return { storage: await getStorage(deps, workspaceId) };
+      return { storage: await readWorkspaceStorage(deps, workspaceId) };
     },
   };
 }
@@ -37,19 +36,4 @@ async function changeLimit({ sql }: Deps, workspaceId: string, bytes: number | n
     const action = "workspace.set_storage_limit";
     await appendAudit(tx, [{ action, subject, workspaceId, details }]);
   });
-}
-
-async function getStorage(
-  { sql, storageBytes }: Deps,
-  workspaceId: string,
-): Promise<MessageInitShape<typeof WorkspaceStorageSchema>> {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
-  const { usedBytes, reservedBytes, limitBytes } = await readStorage(sql, workspaceId);
-  return {
-    workspaceId,
-    limitBytes: BigInt(limitBytes ?? storageBytes),
-    isDefault: limitBytes === null,
-    usedBytes: BigInt(usedBytes),
-    reservedBytes: BigInt(reservedBytes),
-  };
 }

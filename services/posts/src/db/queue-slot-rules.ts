@@ -109,3 +109,20 @@ export async function deleteQueueSlotRuleRow(
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`queue_slot_rules ${workspaceId}`}, 0))`;
 }
+
+/**
+ * Posts keep the id of a rule that was deleted; lists and requests no longer find a revoked one.
+ */
+export async function deleteRevokedRules(sql: ISql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from queue_slot_rules
+    where id in (
+      select id
+      from queue_slot_rules
+      where status = 'revoked'
+      and updated_at < now() - interval '40 days'
+      limit ${limit}
+      for update skip locked
+    )`;
+  return count;
+}

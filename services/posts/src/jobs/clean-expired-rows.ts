@@ -1,12 +1,14 @@
 import type { Sql } from "@postrider/shared/postgres";
-import { startLoop } from "@postrider/shared/process/loop";
+import { type RowCleaning, startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { deleteExpiredGuards } from "#src/db/duplicate-guards.ts";
+import { deleteRevokedRules } from "#src/db/queue-slot-rules.ts";
 import { deletePastCounters } from "#src/db/quota-usage.ts";
 
 const MINUTE_MS = 60_000;
+const SIX_HOURS_MS = 6 * 60 * MINUTE_MS;
 
-const JOBS = [
+const CLEANINGS: readonly RowCleaning[] = [
   {
     job: "clean-duplicate-guards",
     rows: "expired duplicate guards",
@@ -17,22 +19,19 @@ const JOBS = [
   {
     job: "clean-quota-usage",
     rows: "quota counters of past periods",
-    idleMs: 6 * 60 * MINUTE_MS,
+    idleMs: SIX_HOURS_MS,
     pageRows: 5000,
     deleteRows: deletePastCounters,
   },
-] as const;
+  {
+    job: "clean-queue-slot-rules",
+    rows: "revoked queue slot rules",
+    idleMs: SIX_HOURS_MS,
+    pageRows: 1000,
+    deleteRows: deleteRevokedRules,
+  },
+];
 
 export function startCleaningExpiredRows(sql: Sql, logger: Logger): readonly AsyncDisposable[] {
-  return JOBS.map(({ job, rows, idleMs, pageRows, deleteRows }) =>
-    startLoop({
-      idleMs,
-      work: async () => (await deleteRows(sql, pageRows)) === pageRows,
-      onError: (error) =>
-        logger.warn(
-          { err: error, job },
-          `${rows} could not be deleted; the job ${job} tries again`,
-        ),
-    }),
-  );
+  return startCleaningRows(sql, logger, CLEANINGS);
 }

@@ -1,6 +1,7 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostLimitService } from "@postrider/contracts/posts/v1/post_limit_service_pb";
@@ -13,7 +14,10 @@ import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
+import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { batchGetMediaNeeds } from "#src/rpc/batch-get-media-needs.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
 import { batchGetPostStatuses } from "#src/rpc/batch-get-post-statuses.ts";
 import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
@@ -65,12 +69,13 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
       updateQueueSlotRule,
       deleteQueueSlotRule,
     });
-    serveMethods(router, deps, MediaUseService, { batchGetMediaUses });
+    serveMethods(router, deps, MediaUseService, { batchGetMediaUses, batchGetMediaNeeds });
     serveMethods(router, deps, TargetService, { batchGetTargetContents });
     router.service(PostLimitService, createPostLimitService(deps));
     router.service(RetentionService, createRetentionService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(AuditService, createAuditService(deps));
+    router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
     router.service(ParkedEventService, deps.parkedEvents);
   };
 }

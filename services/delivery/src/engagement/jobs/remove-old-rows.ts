@@ -1,5 +1,6 @@
 import { firstIdAt, NIL_ID } from "@postrider/shared/ids";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { removeOldComments } from "#src/engagement/db/inbox-comments.ts";
 import { findNextWorkspace, removeOldRows, type OldRows } from "#src/engagement/db/old-rows.ts";
 import { FORGET_AFTER_DAYS } from "#src/engagement/domain/forget-after.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
@@ -22,7 +23,7 @@ function daysAgo(days: number): Date {
 export async function* removeAllOldRows(
   { sql, logger, settings }: Deps,
   maxRows = MAX_ROWS,
-): AsyncGenerator<OldRows, undefined> {
+): AsyncGenerator<OldRows | "inbox_comments", undefined> {
   const forgettableUntil = daysAgo(FORGET_AFTER_DAYS);
   const forgettable = firstIdAt(forgettableUntil);
   const tooOld = firstIdAt(daysAgo(settings.historyDays));
@@ -48,6 +49,7 @@ export async function* removeAllOldRows(
         );
     }
   }
+  while ((await removeOldComments(sql, tooOld, PAGE_ROWS)) === PAGE_ROWS) yield "inbox_comments";
   return undefined;
 }
 

@@ -32,6 +32,7 @@ import {
 } from "./automation-rule-service.ts";
 import { createBackfill, readResults, updateBackfill } from "./backfill-service.ts";
 import { assertIds } from "./parse-automation-request.ts";
+import { tryRule } from "./try-rule.ts";
 
 export function createAutomationRoutes(deps: AutomationRpcDeps): (router: ConnectRouter) => void {
   return (router) => {
@@ -45,6 +46,7 @@ export function createAutomationRoutes(deps: AutomationRpcDeps): (router: Connec
       createBackfill,
       getBackfill,
       updateBackfill,
+      tryRule,
     });
   };
 }

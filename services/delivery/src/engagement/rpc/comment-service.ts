@@ -25,6 +25,7 @@ import {
   rangeOfHidden,
   selectVisible,
 } from "#src/engagement/domain/merge-hidden-comments.ts";
+import { tryKeepComments } from "#src/engagement/operations/inbox.ts";
 import {
   type CommentedAccount,
   getCommentedAccount,
@@ -76,6 +77,8 @@ async function listComments(
   return await withReadDeadline(readTimeoutMs, async (signal) => {
     const commented = await getCommentedAccount(deps, { workspaceId, accountId });
     const page = await listMediaComments(deps, commented, { mediaId, limit, state }, signal);
+    const { platform } = commented.account;
+    await tryKeepComments(deps, { workspaceId, accountId, platform, mediaId }, page.comments);
     return {
       comments: page.comments.map(toComment),
       ...(page.next === undefined

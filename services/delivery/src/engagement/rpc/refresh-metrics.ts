@@ -40,6 +40,8 @@ import {
   recordQuestions,
   toTargetMetrics,
 } from "#src/engagement/operations/record-metrics.ts";
+import { listMetricsHistory } from "./list-metrics-history.ts";
+import { sumMetrics } from "./sum-metrics.ts";
 
 interface MetricsRpcDeps {
   readonly sql: Sql;
@@ -49,7 +51,7 @@ interface MetricsRpcDeps {
 
 export function createMetricsRoutes(deps: MetricsRpcDeps): (router: ConnectRouter) => void {
   return (router) => {
-    serveMethods(router, deps, MetricsService, { refreshMetrics });
+    serveMethods(router, deps, MetricsService, { refreshMetrics, listMetricsHistory, sumMetrics });
   };
 }
 

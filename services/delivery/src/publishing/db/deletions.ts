@@ -1,6 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
+import { isRemoved } from "@postrider/shared/workspaces/removed-workspaces";
 import type { CallTable } from "#src/calls/table.ts";
 import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
 
@@ -101,6 +102,8 @@ export async function insertDeletions(
       target_id uuid, deletion int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
       external_id text, cause jsonb
     )
+    -- A late event of a deleted workspace.
+    where not ${isRemoved(sql, sql`r.workspace_id`)}
     order by r.target_id, r.deletion
     -- A deletion that names a foreign post was not sent to a platform. It must not keep the number of the right one.
     on conflict (target_id, deletion) do update

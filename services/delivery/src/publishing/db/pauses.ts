@@ -1,25 +1,31 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 export interface PauseRow {
-  readonly kind: "platform" | "account" | "workspace";
+  /** `deletion`: of a workspace whose deletion was requested; it ends with the request. */
+  readonly kind: "platform" | "account" | "workspace" | "deletion";
   readonly key: string;
+  readonly reason: string | null;
   readonly createdAt: Date;
 }
 
-/** A pause with the same scope stays. Returns the pause in force, and whether it is new. */
+/**
+ * A pause with the same scope stays; a given reason replaces its reason. Returns the pause in
+ * force, and whether it is new.
+ */
 export async function insertPause(
   sql: ISql,
   kind: PauseRow["kind"],
   key: string,
+  reason?: string,
 ): Promise<PauseRow & { readonly isNew: boolean }> {
-  // The update sets a column to its own value. Without it, the insert would not return the row of a
-  // pause that exists already. A row that was inserted, not updated, has no `xmax`.
+  // Without the update, the insert would not return the row of a pause that exists already. A row
+  // that was inserted, not updated, has no `xmax`.
   const [row] = await sql<(PauseRow & { isNew: boolean })[]>`
-    insert into pauses (kind, key)
-    values (${kind}, ${key})
+    insert into pauses (kind, key, reason)
+    values (${kind}, ${key}, ${reason ?? null})
     on conflict (kind, key) do update
-    set created_at = pauses.created_at
-    returning kind, key, created_at, xmax = 0 as is_new`;
+    set reason = coalesce(excluded.reason, pauses.reason)
+    returning kind, key, reason, created_at, xmax = 0 as is_new`;
   if (row === undefined) throw new Error("the pause was not written");
   return row;
 }
@@ -50,7 +56,7 @@ export async function findWorkspaceOfAccount(
 
 export async function listPauses(sql: ISql): Promise<readonly PauseRow[]> {
   return await sql<PauseRow[]>`
-    select kind, key, created_at
+    select kind, key, reason, created_at
     from pauses
     order by created_at desc, kind, key`;
 }

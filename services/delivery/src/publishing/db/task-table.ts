@@ -2,6 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { DoubtfulTable } from "#src/calls/doubt.ts";
 import { isHeldBack, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
+import { isStopped } from "#src/db/stopped-workspaces.ts";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
 import { doubtfulTasks, searchFrom } from "./doubts.ts";
@@ -103,6 +104,7 @@ export const TASK_TABLE: MarkedTable<TaskKey, Task, TaskReason> & DoubtfulTable 
   obstacles: (sql) => [
     { reason: "superfluous", when: hasSibling(sql, ["published"]) },
     { reason: "held", when: isHeldBack(sql, isDoubtful(sql)) },
+    { reason: "held", when: isStopped(sql, sql`t.workspace_id`) },
     { reason: "missed", when: sql`t.publish_before <= now()` },
     {
       reason: "platform_held",

@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
+import { isRemoved } from "@postrider/shared/workspaces/removed-workspaces";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 
 export function taskColumns(sql: ISql) {
@@ -96,6 +97,8 @@ async function insertTasks(
       where s.target_id = r.target_id
       and s.generation < r.generation
     ) as older
+    -- A late event of a deleted workspace.
+    where not ${isRemoved(tx, tx`r.workspace_id`)}
     order by r.target_id, r.generation
     on conflict (target_id, generation) do nothing
     returning target_id, generation`;

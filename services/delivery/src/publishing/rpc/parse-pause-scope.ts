@@ -1,11 +1,14 @@
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import type { PauseRow } from "#src/publishing/db/pauses.ts";
-
-type PauseScope = Pick<PauseRow, "kind" | "key">;
 
 const KINDS = ["platform", "account", "workspace"] as const;
+
+/** What an operator can pause. */
+export interface PauseScope {
+  readonly kind: (typeof KINDS)[number];
+  readonly key: string;
+}
 
 /** @throws ServiceError `invalid_request` if such a scope cannot exist. */
 export function parsePauseScope(request: { kind: string; key: string }): PauseScope {

@@ -3,6 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PauseSchema, PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
+import { invalidRequest } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import {
   deletePause,
@@ -12,16 +13,20 @@ import {
   type PauseRow,
 } from "#src/publishing/db/pauses.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { parsePauseScope } from "./parse-pause-scope.ts";
+import { parsePauseScope, type PauseScope } from "./parse-pause-scope.ts";
+
+const MAX_REASON_LENGTH = 500;
 
 function toPause(row: PauseRow): MessageInitShape<typeof PauseSchema> {
-  return { kind: row.kind, key: row.key, createdAt: timestampFromDate(row.createdAt) };
+  const { kind, key, reason, createdAt } = row;
+  const why = reason === null ? {} : { reason };
+  return { kind, key, createdAt: timestampFromDate(createdAt), ...why };
 }
 
 async function auditPause(
   tx: TransactionSql,
   action: "publishing.pause" | "publishing.resume",
-  { kind, key }: Pick<PauseRow, "kind" | "key">,
+  { kind, key }: PauseScope,
 ): Promise<void> {
   const ofAccount = kind === "account" ? await findWorkspaceOfAccount(tx, key) : undefined;
   const workspaceId = kind === "workspace" ? key : ofAccount;
@@ -35,9 +40,12 @@ export function createPauseService({
   return {
     async pausePublishing(request) {
       const { kind, key } = parsePauseScope(request);
+      const { reason } = request;
+      if (reason !== undefined && reason.length > MAX_REASON_LENGTH)
+        throw invalidRequest([{ code: "too_long", path: "/reason" }]);
       const pause = await sql.begin(async (tx) => {
-        const row = await insertPause(tx, kind, key);
-        if (row.isNew) await auditPause(tx, "publishing.pause", row);
+        const row = await insertPause(tx, kind, key, reason);
+        if (row.isNew) await auditPause(tx, "publishing.pause", { kind, key });
         return row;
       });
       return { pause: toPause(pause) };

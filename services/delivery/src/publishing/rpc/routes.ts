@@ -1,15 +1,21 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
+import { PublishingStatusService } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
+import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { batchGetTargetStates } from "./batch-get-target-states.ts";
+import { batchGetWaits } from "./batch-get-waits.ts";
 import { cancelTargets } from "./cancel-targets.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { getPublishingStatus } from "./get-publishing-status.ts";
 import { createPauseService } from "./pause-service.ts";
 import { createRecoveryService } from "./recovery-service.ts";
 import { resolveTarget } from "./resolve-target.ts";
@@ -21,9 +27,11 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       cancelTargets,
       resolveTarget,
     });
+    serveMethods(router, deps, PublishingStatusService, { getPublishingStatus, batchGetWaits });
     router.service(PauseService, createPauseService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(AuditService, createAuditService(deps));
+    router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
     router.service(ParkedEventService, createParkedEventService(deps));
   };
 }

@@ -1,4 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { isStopped } from "#src/db/stopped-workspaces.ts";
 import type { Pace } from "#src/webhooks/domain/receiver-state.ts";
 
 export interface LeaseRow {
@@ -30,7 +31,9 @@ export interface LeaseClaim {
 }
 
 function isFreeAndDue(sql: ISql) {
-  return sql`wake_at <= now() and wake_at < 'infinity' and lease_until <= now()`;
+  return sql`
+    wake_at <= now() and wake_at < 'infinity' and lease_until <= now()
+    and not ${isStopped(sql, sql`workspace_id`)}`;
 }
 
 /** SQL: whether a subscription without a holder has due deliveries. */
@@ -88,7 +91,10 @@ export async function listLeases(
     where l.subscription_id = any(${subscriptionIds as string[]}::uuid[])`;
 }
 
-/** Renews leases, and returns the subscriptions whose leases the process still holds. */
+/**
+ * Renews leases, and returns the subscriptions whose leases the process still holds. Those of a
+ * stopped workspace end, so that nothing more is sent.
+ */
 export async function renewLeases(
   sql: ISql,
   lease: { readonly owner: string; readonly leaseMs: number },
@@ -101,6 +107,7 @@ export async function renewLeases(
       from webhook_leases
       where subscription_id = any(${subscriptionIds as string[]}::uuid[])
       and owner = ${lease.owner}
+      and not ${isStopped(sql, sql`workspace_id`)}
       order by subscription_id
       for no key update
     )

@@ -151,3 +151,29 @@ export async function disableSubscription(
     and status in ('active', 'paused')`;
   return open.length === 0 ? undefined : "changed";
 }
+
+/**
+ * Revoked ones whose history was dropped with its last partition. Their dispatcher's row is deleted
+ * soon after the revocation, and keeps the subscription as long as it is there.
+ */
+export async function deleteOldRevoked(sql: ISql, days: number, limit: number): Promise<number> {
+  const { count } = await sql`
+    with old as materialized (
+      select id
+      from webhook_subscriptions as s
+      where status = 'revoked'
+      and updated_at < now() - ${days} * interval '1 day'
+      and not exists (select from webhook_leases where subscription_id = s.id)
+      limit ${limit}
+      for update skip locked
+    ),
+    secrets as (
+      delete from webhook_secrets
+      using old
+      where subscription_id = old.id
+    )
+    delete from webhook_subscriptions
+    using old
+    where webhook_subscriptions.id = old.id`;
+  return count;
+}

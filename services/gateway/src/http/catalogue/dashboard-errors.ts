@@ -1,4 +1,4 @@
-import { error } from "./entry.ts";
+import { detail, error } from "./entry.ts";
 
 /**
  * The errors that only a browser with the dashboard can get. They are no part of the API, so the
@@ -41,6 +41,34 @@ export const DASHBOARD_ERRORS = {
     [
       "http로는 네트워크의 다른 사람이 세션을 쓸 수 있어 로그인할 수 없습니다.",
       "PUBLIC_URL에 설정된 https 주소에서 대시보드를 열어 주세요. PUBLIC_URL은 운영자가 https 주소로 설정합니다. Postrider를 실행하는 컴퓨터에서는 http://127.0.0.1도 쓸 수 있습니다.",
+    ],
+  ),
+};
+
+/** Details of errors with which an account cannot be connected in the dashboard. */
+export const DASHBOARD_DETAILS = {
+  not_configured: detail(
+    ["The operator has not set up this platform.", "Ask the operator to configure its app."],
+    ["운영자가 이 플랫폼을 설정하지 않았습니다.", "운영자에게 앱 설정을 요청해 주세요."],
+  ),
+  not_available: detail(
+    [
+      "Accounts of this platform are connected in another way.",
+      "On Bluesky and Telegram, enter the credentials; elsewhere, use a connect link.",
+    ],
+    [
+      "이 플랫폼의 계정은 다른 방법으로 연결합니다.",
+      "Bluesky와 텔레그램에서는 인증 정보를 입력하고, 다른 플랫폼에서는 연결 링크를 사용해 주세요.",
+    ],
+  ),
+  login_refused: detail(
+    [
+      "The platform did not accept what you entered[: {reason}].",
+      "Check the name and the password or token, and that the bot is an administrator of the chat.",
+    ],
+    [
+      "입력한 정보를 플랫폼이 받아들이지 않았습니다[({reason})].",
+      "이름과 비밀번호 또는 토큰을 확인하고, 봇이 채팅방의 관리자인지 확인해 주세요.",
     ],
   ),
 };

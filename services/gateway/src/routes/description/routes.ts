@@ -4,7 +4,7 @@ import { PlatformIdSchema } from "@postrider/rest/platform-id";
 import { EVENT_SCHEMAS, WEBHOOK_EVENTS } from "@postrider/rest/webhooks/events";
 import type { FastifyInstance } from "fastify";
 import { ACCOUNT_SETTINGS_SCHEMAS, AccountList } from "#src/routes/accounts/schemas.ts";
-import { API_PATH } from "#src/routes/api-paths.ts";
+import { API_PATH, VERSION } from "#src/routes/api-paths.ts";
 import { AUTOMATION_SCHEMAS } from "#src/routes/automations/schemas.ts";
 import { COMMENT_SCHEMAS } from "#src/routes/comments/schemas.ts";
 import { completeDescription } from "#src/routes/description/complete.ts";
@@ -113,7 +113,7 @@ export async function registerDescription(app: FastifyInstance): Promise<void> {
       openapi: "3.1.0",
       info: {
         title: "Postrider",
-        version: "0.1.0",
+        version: VERSION,
         description: INTRODUCTION,
         contact: { name: "The operator of this installation" },
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },

@@ -10,6 +10,8 @@ const SWEEP_MS = 1_000;
  * ones are refused. It is this high because a whole office may share an address.
  */
 const OPEN_REQUESTS_PER_MINUTE = 300;
+/** A first visit of the dashboard loads a dozen files. */
+const DASHBOARD_REQUESTS_PER_MINUTE = 1_200;
 
 /**
  * Counts the failed requests of each remote address on a route where a token replaces the API key.
@@ -64,8 +66,14 @@ export function openFailureLimit(app: FastifyInstance): FailureLimit {
  * and downloads have failure limits instead, because they need a token.
  */
 export function addOpenRouteLimit(app: FastifyInstance): void {
-  const open = () => openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);
-  const limits = { documents: open(), connect: open(), login: open(), unknown: open() };
+  const open = (quota = OPEN_REQUESTS_PER_MINUTE) => openAddressLimits(app, quota);
+  const limits = {
+    documents: open(),
+    connect: open(),
+    login: open(),
+    dashboard: open(DASHBOARD_REQUESTS_PER_MINUTE),
+    unknown: open(),
+  };
   app.addHook("onRequest", (request, reply, done) => {
     // A path outside the API that does not exist needs no API key either.
     const isUnknown = request.is404 && !request.url.startsWith(API_PATH);

@@ -86,6 +86,10 @@ function isKeyKnown(result: AdmissionResult): boolean {
   return result.kind !== "unauthenticated" && result.kind !== "unavailable";
 }
 
+function isDescription(url: string): boolean {
+  return url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`);
+}
+
 /** What may call a path: nothing is needed, an API key, a session, or one of them. */
 type Admits = "anyone" | "key" | "session" | "key_or_session";
 
@@ -93,13 +97,13 @@ type Admits = "anyone" | "key" | "session" | "key_or_session";
  * Every path of the API and of the dashboard's part of it, including unknown ones, needs a caller,
  * except the API description and the route that opens a session.
  */
-function admitsOf({ url, routeOptions }: FastifyRequest): Admits {
-  if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return "anyone";
+function admitsOf({ url, routeOptions }: FastifyRequest, hasDashboard: boolean): Admits {
   // Percent-encoded characters can hide the prefix of the API in the path of a request. Such a
   // request is recognised by its route.
   const { scope, needsKey, needsSession, openLimit } = routeOptions.config ?? {};
-  if (openLimit === "login") return "anyone";
-  if (needsSession === true || url.startsWith(`${DASHBOARD_API_PATH}/`)) return "session";
+  if (openLimit === "login" || isDescription(url)) return "anyone";
+  const isDashboard = needsSession === true || url.startsWith(`${DASHBOARD_API_PATH}/`);
+  if (isDashboard && hasDashboard) return "session";
   if (needsKey === true) return "key";
   return url.startsWith(API_PATH) || scope !== undefined ? "key_or_session" : "anyone";
 }
@@ -125,9 +129,10 @@ function sentBy({ headers }: FastifyRequest, admits: Admits, cookie: SessionCook
  * rate limit; then, on a known route, the permissions.
  */
 export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
-  const cookie = sessionCookieOf(deps.publicUrl);
+  const hasDashboard = deps.dashboardFolder !== undefined;
+  const cookie = hasDashboard ? sessionCookieOf(deps.publicUrl) : undefined;
   app.addHook("onRequest", (request, reply, done) => {
-    const admits = admitsOf(request);
+    const admits = admitsOf(request, hasDashboard);
     if (admits === "anyone") {
       done();
       return;

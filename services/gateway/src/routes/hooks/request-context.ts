@@ -37,9 +37,10 @@ function beginTrace(request: FastifyRequest): RequestTrace {
 }
 
 /** The interface, which follows from how the request was authenticated. */
-function createdViaOf({ caller }: FastifyRequest): "rest" | "mcp" | "dashboard" {
+function createdViaOf({ caller, routeOptions }: FastifyRequest): "rest" | "mcp" | "dashboard" {
   if (findToolCaller() !== undefined) return "mcp";
-  return caller?.sessionId === undefined ? "rest" : "dashboard";
+  const isLogin = routeOptions.config.openLimit === "login";
+  return isLogin || caller?.sessionId !== undefined ? "dashboard" : "rest";
 }
 
 /**

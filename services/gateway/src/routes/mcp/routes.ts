@@ -8,6 +8,7 @@ import {
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { ExpectedAnswer } from "#src/routes/answer.ts";
+import { VERSION } from "#src/routes/api-paths.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf } from "#src/routes/request.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
@@ -76,7 +77,7 @@ function createMcpServer(
   definitions: readonly Definition[],
 ): McpServer {
   const server = new McpServer(
-    { name: "postrider", version: "0.1.0" },
+    { name: "postrider", version: VERSION },
     { instructions: INSTRUCTIONS },
   );
   for (const { tool, inputSchema, outputSchema } of definitions) {

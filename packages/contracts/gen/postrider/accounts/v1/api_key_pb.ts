@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_api_key: GenFile = /*@__PURE__*/
-  fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIusBCgZBcGlLZXkSCgoCaWQYASABKAkSDgoGcHJlZml4GAIgASgJEgwKBG5hbWUYAyABKAkSDgoGc2NvcGVzGAQgAygJEhUKDXdvcmtzcGFjZV9pZHMYBSADKAkSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIoICCgZBcGlLZXkSCgoCaWQYASABKAkSDgoGcHJlZml4GAIgASgJEgwKBG5hbWUYAyABKAkSDgoGc2NvcGVzGAQgAygJEhUKDXdvcmtzcGFjZV9pZHMYBSADKAkSLgoKZXhwaXJlc19hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoMbGFzdF91c2VkX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1zZXNzaW9uX2NvdW50GAkgASgFYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /** ApiKey is the record of an API key. The key itself is returned once, at creation; its SHA-256 is stored. */
 export type ApiKey = Message<"postrider.accounts.v1.ApiKey"> & {
@@ -36,6 +36,9 @@ export type ApiKey = Message<"postrider.accounts.v1.ApiKey"> & {
 
   /** When the key was created. */
   createdAt?: Timestamp | undefined;
+
+  /** Number of dashboard sessions that were opened with the key and have not ended. ListApiKeys fills it in. */
+  sessionCount: number;
 };
 
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/

@@ -11,7 +11,7 @@ import { file_postrider_accounts_v1_api_key } from "./api_key_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_api_key_service: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleV9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEhUKDXdvcmtzcGFjZV9pZHMYAiADKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKFENyZWF0ZUFwaUtleVJlc3BvbnNlEgsKA2tleRgBIAEoCRIuCgdhcGlfa2V5GAIgASgLMh0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFwaUtleSIqChJMaXN0QXBpS2V5c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIkYKE0xpc3RBcGlLZXlzUmVzcG9uc2USLwoIYXBpX2tleXMYASADKAsyHS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQXBpS2V5IiEKE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkiFgoUUmV2b2tlQXBpS2V5UmVzcG9uc2UyzAIKDUFwaUtleVNlcnZpY2USZwoMQ3JlYXRlQXBpS2V5EioucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaKy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USaQoLTGlzdEFwaUtleXMSKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFwaUtleXNSZXF1ZXN0GioucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiA5ACARJnCgxSZXZva2VBcGlLZXkSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXZva2VBcGlLZXlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_accounts_v1_api_key]);
+  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleV9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEhUKDXdvcmtzcGFjZV9pZHMYAiADKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKFENyZWF0ZUFwaUtleVJlc3BvbnNlEgsKA2tleRgBIAEoCRIuCgdhcGlfa2V5GAIgASgLMh0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFwaUtleSIqChJMaXN0QXBpS2V5c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIkYKE0xpc3RBcGlLZXlzUmVzcG9uc2USLwoIYXBpX2tleXMYASADKAsyHS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQXBpS2V5Ik0KE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkSGQoMd29ya3NwYWNlX2lkGAIgASgJSACIAQFCDwoNX3dvcmtzcGFjZV9pZCIWChRSZXZva2VBcGlLZXlSZXNwb25zZTLMAgoNQXBpS2V5U2VydmljZRJnCgxDcmVhdGVBcGlLZXkSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJpCgtMaXN0QXBpS2V5cxIpLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIDkAIBEmcKDFJldm9rZUFwaUtleRIqLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GisucG9zdHJpZGVyLmFjY291bnRzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_accounts_v1_api_key]);
 
 /** CreateApiKeyRequest describes the key to create. */
 export type CreateApiKeyRequest = Message<"postrider.accounts.v1.CreateApiKeyRequest"> & {
@@ -65,6 +65,9 @@ export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__P
 export type RevokeApiKeyRequest = Message<"postrider.accounts.v1.RevokeApiKeyRequest"> & {
   /** UUID of the key's record. */
   id: string;
+
+  /** UUID of the workspace that no longer wants the key, which stays valid for its other workspaces; absent = all. */
+  workspaceId?: string | undefined;
 };
 
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
@@ -77,7 +80,7 @@ export type RevokeApiKeyResponse = Message<"postrider.accounts.v1.RevokeApiKeyRe
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key_service, 5);
 
-/** ApiKeyService administers API keys. Only the operator's tool calls it. */
+/** ApiKeyService administers API keys, for the operator's tool and for the dashboard. */
 export const ApiKeyService: GenService<{
   /**
    * CreateApiKey creates a key. Only this answer contains the key itself.
@@ -98,7 +101,8 @@ export const ApiKeyService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * RevokeApiKey revokes a key; requests with it fail within 5 s. A repeated call changes nothing.
+   * RevokeApiKey revokes a key, with the sessions that were opened with it; requests with it fail within 5 s. A repeated
+   * call changes nothing.
    * Errors: not_found.
    */
   revokeApiKey: {

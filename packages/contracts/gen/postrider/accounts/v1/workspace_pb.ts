@@ -11,7 +11,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_workspace: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEinwEKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEjYKBmxpbWl0cxgEIAEoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VMaW1pdHMSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiowEKD1dvcmtzcGFjZUxpbWl0cxIgChNyZXF1ZXN0c19wZXJfbWludXRlGAEgASgFSACIAQESGgoNbW9udGhseV9xdW90YRgCIAEoBUgBiAEBEhgKC2RhaWx5X3F1b3RhGAMgASgFSAKIAQFCFgoUX3JlcXVlc3RzX3Blcl9taW51dGVCEAoOX21vbnRobHlfcXVvdGFCDgoMX2RhaWx5X3F1b3RhYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("CiVwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEi7QEKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEjYKBmxpbWl0cxgEIAEoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VMaW1pdHMSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASPwoIZGVsZXRpb24YBiABKAsyKC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlRGVsZXRpb25IAIgBAUILCglfZGVsZXRpb24idQoRV29ya3NwYWNlRGVsZXRpb24SMAoMcmVxdWVzdGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZW1vdmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoPV29ya3NwYWNlTGltaXRzEiAKE3JlcXVlc3RzX3Blcl9taW51dGUYASABKAVIAIgBARIaCg1tb250aGx5X3F1b3RhGAIgASgFSAGIAQESGAoLZGFpbHlfcXVvdGEYAyABKAVIAogBAUIWChRfcmVxdWVzdHNfcGVyX21pbnV0ZUIQCg5fbW9udGhseV9xdW90YUIOCgxfZGFpbHlfcXVvdGFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /** Workspace is a tenant. Every post, account and media belongs to exactly one workspace. */
 export type Workspace = Message<"postrider.accounts.v1.Workspace"> & {
@@ -29,10 +29,25 @@ export type Workspace = Message<"postrider.accounts.v1.Workspace"> & {
 
   /** When the workspace was created. */
   createdAt?: Timestamp | undefined;
+
+  /** Set from the request to delete the workspace until it is removed or the request is withdrawn. */
+  deletion?: WorkspaceDeletion | undefined;
 };
 
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace, 0);
+
+/** WorkspaceDeletion says that a workspace is stopped, and from when on everything of it is removed. */
+export type WorkspaceDeletion = Message<"postrider.accounts.v1.WorkspaceDeletion"> & {
+  /** When the deletion was requested. API keys, publishing and webhooks of the workspace stopped then. */
+  requestedAt?: Timestamp | undefined;
+
+  /** When the removal begins; until then the deletion can be withdrawn. */
+  removesAt?: Timestamp | undefined;
+};
+
+export const WorkspaceDeletionSchema: GenMessage<WorkspaceDeletion> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_workspace, 1);
 
 /** WorkspaceLimits are the limits of one workspace; an absent field means that the default applies. */
 export type WorkspaceLimits = Message<"postrider.accounts.v1.WorkspaceLimits"> & {
@@ -47,5 +62,5 @@ export type WorkspaceLimits = Message<"postrider.accounts.v1.WorkspaceLimits"> &
 };
 
 export const WorkspaceLimitsSchema: GenMessage<WorkspaceLimits> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_workspace, 1);
+  messageDesc(file_postrider_accounts_v1_workspace, 2);
 

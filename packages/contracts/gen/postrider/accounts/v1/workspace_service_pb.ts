@@ -9,7 +9,7 @@ import { file_postrider_accounts_v1_workspace } from "./workspace_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_workspace_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSI4ChZDcmVhdGVXb3Jrc3BhY2VSZXF1ZXN0EgwKBG5hbWUYASABKAkSEAoIdmVyaWZpZWQYAiABKAgiTgoXQ3JlYXRlV29ya3NwYWNlUmVzcG9uc2USMwoJd29ya3NwYWNlGAEgASgLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIXChVMaXN0V29ya3NwYWNlc1JlcXVlc3QiTgoWTGlzdFdvcmtzcGFjZXNSZXNwb25zZRI0Cgp3b3Jrc3BhY2VzGAEgAygLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIoChlCYXRjaEdldFdvcmtzcGFjZXNSZXF1ZXN0EgsKA2lkcxgBIAMoCSJSChpCYXRjaEdldFdvcmtzcGFjZXNSZXNwb25zZRI0Cgp3b3Jrc3BhY2VzGAEgAygLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIkChZWZXJpZnlXb3Jrc3BhY2VSZXF1ZXN0EgoKAmlkGAEgASgJIk4KF1ZlcmlmeVdvcmtzcGFjZVJlc3BvbnNlEjMKCXdvcmtzcGFjZRgBIAEoCzIgLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2UiXwoZU2V0V29ya3NwYWNlTGltaXRzUmVxdWVzdBIKCgJpZBgBIAEoCRI2CgZsaW1pdHMYAiABKAsyJi5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlTGltaXRzIlEKGlNldFdvcmtzcGFjZUxpbWl0c1Jlc3BvbnNlEjMKCXdvcmtzcGFjZRgBIAEoCzIgLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2Uy5QQKEFdvcmtzcGFjZVNlcnZpY2UScAoPQ3JlYXRlV29ya3NwYWNlEi0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWF0ZVdvcmtzcGFjZVJlcXVlc3QaLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlYXRlV29ya3NwYWNlUmVzcG9uc2UScgoOTGlzdFdvcmtzcGFjZXMSLC5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdFdvcmtzcGFjZXNSZXF1ZXN0Gi0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RXb3Jrc3BhY2VzUmVzcG9uc2UiA5ACARJ+ChJCYXRjaEdldFdvcmtzcGFjZXMSMC5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRXb3Jrc3BhY2VzUmVxdWVzdBoxLnBvc3RyaWRlci5hY2NvdW50cy52MS5CYXRjaEdldFdvcmtzcGFjZXNSZXNwb25zZSIDkAIBEnAKD1ZlcmlmeVdvcmtzcGFjZRItLnBvc3RyaWRlci5hY2NvdW50cy52MS5WZXJpZnlXb3Jrc3BhY2VSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlZlcmlmeVdvcmtzcGFjZVJlc3BvbnNlEnkKElNldFdvcmtzcGFjZUxpbWl0cxIwLnBvc3RyaWRlci5hY2NvdW50cy52MS5TZXRXb3Jrc3BhY2VMaW1pdHNSZXF1ZXN0GjEucG9zdHJpZGVyLmFjY291bnRzLnYxLlNldFdvcmtzcGFjZUxpbWl0c1Jlc3BvbnNlYgZwcm90bzM", [file_postrider_accounts_v1_workspace]);
+  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSI4ChZDcmVhdGVXb3Jrc3BhY2VSZXF1ZXN0EgwKBG5hbWUYASABKAkSEAoIdmVyaWZpZWQYAiABKAgiTgoXQ3JlYXRlV29ya3NwYWNlUmVzcG9uc2USMwoJd29ya3NwYWNlGAEgASgLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIXChVMaXN0V29ya3NwYWNlc1JlcXVlc3QiTgoWTGlzdFdvcmtzcGFjZXNSZXNwb25zZRI0Cgp3b3Jrc3BhY2VzGAEgAygLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIoChlCYXRjaEdldFdvcmtzcGFjZXNSZXF1ZXN0EgsKA2lkcxgBIAMoCSJSChpCYXRjaEdldFdvcmtzcGFjZXNSZXNwb25zZRI0Cgp3b3Jrc3BhY2VzGAEgAygLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIkChZWZXJpZnlXb3Jrc3BhY2VSZXF1ZXN0EgoKAmlkGAEgASgJIk4KF1ZlcmlmeVdvcmtzcGFjZVJlc3BvbnNlEjMKCXdvcmtzcGFjZRgBIAEoCzIgLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2UiXwoZU2V0V29ya3NwYWNlTGltaXRzUmVxdWVzdBIKCgJpZBgBIAEoCRI2CgZsaW1pdHMYAiABKAsyJi5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlTGltaXRzIlEKGlNldFdvcmtzcGFjZUxpbWl0c1Jlc3BvbnNlEjMKCXdvcmtzcGFjZRgBIAEoCzIgLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2UiSQoWRGVsZXRlV29ya3NwYWNlUmVxdWVzdBIKCgJpZBgBIAEoCRIVCg1ncmFjZV9zZWNvbmRzGAIgASgDEgwKBG5hbWUYAyABKAkiTgoXRGVsZXRlV29ya3NwYWNlUmVzcG9uc2USMwoJd29ya3NwYWNlGAEgASgLMiAucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZSIsCh5DYW5jZWxXb3Jrc3BhY2VEZWxldGlvblJlcXVlc3QSCgoCaWQYASABKAkiVgofQ2FuY2VsV29ya3NwYWNlRGVsZXRpb25SZXNwb25zZRIzCgl3b3Jrc3BhY2UYASABKAsyIC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlMuIGChBXb3Jrc3BhY2VTZXJ2aWNlEnAKD0NyZWF0ZVdvcmtzcGFjZRItLnBvc3RyaWRlci5hY2NvdW50cy52MS5DcmVhdGVXb3Jrc3BhY2VSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWF0ZVdvcmtzcGFjZVJlc3BvbnNlEnIKDkxpc3RXb3Jrc3BhY2VzEiwucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RXb3Jrc3BhY2VzUmVxdWVzdBotLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0V29ya3NwYWNlc1Jlc3BvbnNlIgOQAgESfgoSQmF0Y2hHZXRXb3Jrc3BhY2VzEjAucG9zdHJpZGVyLmFjY291bnRzLnYxLkJhdGNoR2V0V29ya3NwYWNlc1JlcXVlc3QaMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRXb3Jrc3BhY2VzUmVzcG9uc2UiA5ACARJwCg9WZXJpZnlXb3Jrc3BhY2USLS5wb3N0cmlkZXIuYWNjb3VudHMudjEuVmVyaWZ5V29ya3NwYWNlUmVxdWVzdBouLnBvc3RyaWRlci5hY2NvdW50cy52MS5WZXJpZnlXb3Jrc3BhY2VSZXNwb25zZRJ5ChJTZXRXb3Jrc3BhY2VMaW1pdHMSMC5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2V0V29ya3NwYWNlTGltaXRzUmVxdWVzdBoxLnBvc3RyaWRlci5hY2NvdW50cy52MS5TZXRXb3Jrc3BhY2VMaW1pdHNSZXNwb25zZRJwCg9EZWxldGVXb3Jrc3BhY2USLS5wb3N0cmlkZXIuYWNjb3VudHMudjEuRGVsZXRlV29ya3NwYWNlUmVxdWVzdBouLnBvc3RyaWRlci5hY2NvdW50cy52MS5EZWxldGVXb3Jrc3BhY2VSZXNwb25zZRKIAQoXQ2FuY2VsV29ya3NwYWNlRGVsZXRpb24SNS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ2FuY2VsV29ya3NwYWNlRGVsZXRpb25SZXF1ZXN0GjYucG9zdHJpZGVyLmFjY291bnRzLnYxLkNhbmNlbFdvcmtzcGFjZURlbGV0aW9uUmVzcG9uc2ViBnByb3RvMw", [file_postrider_accounts_v1_workspace]);
 
 /** CreateWorkspaceRequest describes the workspace to create. */
 export type CreateWorkspaceRequest = Message<"postrider.accounts.v1.CreateWorkspaceRequest"> & {
@@ -105,6 +105,48 @@ export type SetWorkspaceLimitsResponse = Message<"postrider.accounts.v1.SetWorks
 export const SetWorkspaceLimitsResponseSchema: GenMessage<SetWorkspaceLimitsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_service, 9);
 
+/** DeleteWorkspaceRequest says which workspace to delete, and when. */
+export type DeleteWorkspaceRequest = Message<"postrider.accounts.v1.DeleteWorkspaceRequest"> & {
+  /** UUID. */
+  id: string;
+
+  /** Time from now until the removal begins, 0 to 365 days. */
+  graceSeconds: bigint;
+
+  /** The name of the workspace; needed without a grace period, so that a wrong id deletes nothing. */
+  name: string;
+};
+
+export const DeleteWorkspaceRequestSchema: GenMessage<DeleteWorkspaceRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_workspace_service, 10);
+
+/** DeleteWorkspaceResponse carries the stopped workspace. */
+export type DeleteWorkspaceResponse = Message<"postrider.accounts.v1.DeleteWorkspaceResponse"> & {
+  /** The workspace. */
+  workspace?: Workspace | undefined;
+};
+
+export const DeleteWorkspaceResponseSchema: GenMessage<DeleteWorkspaceResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_workspace_service, 11);
+
+/** CancelWorkspaceDeletionRequest names a workspace. */
+export type CancelWorkspaceDeletionRequest = Message<"postrider.accounts.v1.CancelWorkspaceDeletionRequest"> & {
+  /** UUID. */
+  id: string;
+};
+
+export const CancelWorkspaceDeletionRequestSchema: GenMessage<CancelWorkspaceDeletionRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_workspace_service, 12);
+
+/** CancelWorkspaceDeletionResponse carries the workspace, which works again. */
+export type CancelWorkspaceDeletionResponse = Message<"postrider.accounts.v1.CancelWorkspaceDeletionResponse"> & {
+  /** The workspace. */
+  workspace?: Workspace | undefined;
+};
+
+export const CancelWorkspaceDeletionResponseSchema: GenMessage<CancelWorkspaceDeletionResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_workspace_service, 13);
+
 /** WorkspaceService administers workspaces. Only the operator's tool and other services call it. */
 export const WorkspaceService: GenService<{
   /**
@@ -151,6 +193,26 @@ export const WorkspaceService: GenService<{
     methodKind: "unary";
     input: typeof SetWorkspaceLimitsRequestSchema;
     output: typeof SetWorkspaceLimitsResponseSchema;
+  },
+  /**
+   * DeleteWorkspace stops a workspace at once and removes everything of it after a grace period. A repeated call sets
+   * another time, until the removal begins.
+   * Errors: not_found; invalid_request for a wrong name or a grace period that is out of range; invalid_transition when
+   * the removal has begun.
+   */
+  deleteWorkspace: {
+    methodKind: "unary";
+    input: typeof DeleteWorkspaceRequestSchema;
+    output: typeof DeleteWorkspaceResponseSchema;
+  },
+  /**
+   * CancelWorkspaceDeletion withdraws the request to delete a workspace. A repeated call changes nothing.
+   * Errors: not_found; invalid_transition when the removal has begun.
+   */
+  cancelWorkspaceDeletion: {
+    methodKind: "unary";
+    input: typeof CancelWorkspaceDeletionRequestSchema;
+    output: typeof CancelWorkspaceDeletionResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_accounts_v1_workspace_service, 0);

@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_delivery_v1_pause_service: GenFile = /*@__PURE__*/
-  fileDesc("Cilwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcGF1c2Vfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxIlIKBVBhdXNlEgwKBGtpbmQYASABKAkSCwoDa2V5GAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjMKFlBhdXNlUHVibGlzaGluZ1JlcXVlc3QSDAoEa2luZBgBIAEoCRILCgNrZXkYAiABKAkiRgoXUGF1c2VQdWJsaXNoaW5nUmVzcG9uc2USKwoFcGF1c2UYASABKAsyHC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUGF1c2UiNAoXUmVzdW1lUHVibGlzaGluZ1JlcXVlc3QSDAoEa2luZBgBIAEoCRILCgNrZXkYAiABKAkiKwoYUmVzdW1lUHVibGlzaGluZ1Jlc3BvbnNlEg8KB3Jlc3VtZWQYASABKAgiEwoRTGlzdFBhdXNlc1JlcXVlc3QiQgoSTGlzdFBhdXNlc1Jlc3BvbnNlEiwKBnBhdXNlcxgBIAMoCzIcLnBvc3RyaWRlci5kZWxpdmVyeS52MS5QYXVzZTLdAgoMUGF1c2VTZXJ2aWNlEnAKD1BhdXNlUHVibGlzaGluZxItLnBvc3RyaWRlci5kZWxpdmVyeS52MS5QYXVzZVB1Ymxpc2hpbmdSZXF1ZXN0Gi4ucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlBhdXNlUHVibGlzaGluZ1Jlc3BvbnNlEnMKEFJlc3VtZVB1Ymxpc2hpbmcSLi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVzdW1lUHVibGlzaGluZ1JlcXVlc3QaLy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVzdW1lUHVibGlzaGluZ1Jlc3BvbnNlEmYKCkxpc3RQYXVzZXMSKC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTGlzdFBhdXNlc1JlcXVlc3QaKS5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTGlzdFBhdXNlc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Cilwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcGF1c2Vfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxInIKBVBhdXNlEgwKBGtpbmQYASABKAkSCwoDa2V5GAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKBnJlYXNvbhgEIAEoCUgAiAEBQgkKB19yZWFzb24iUwoWUGF1c2VQdWJsaXNoaW5nUmVxdWVzdBIMCgRraW5kGAEgASgJEgsKA2tleRgCIAEoCRITCgZyZWFzb24YAyABKAlIAIgBAUIJCgdfcmVhc29uIkYKF1BhdXNlUHVibGlzaGluZ1Jlc3BvbnNlEisKBXBhdXNlGAEgASgLMhwucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlBhdXNlIjQKF1Jlc3VtZVB1Ymxpc2hpbmdSZXF1ZXN0EgwKBGtpbmQYASABKAkSCwoDa2V5GAIgASgJIisKGFJlc3VtZVB1Ymxpc2hpbmdSZXNwb25zZRIPCgdyZXN1bWVkGAEgASgIIhMKEUxpc3RQYXVzZXNSZXF1ZXN0IkIKEkxpc3RQYXVzZXNSZXNwb25zZRIsCgZwYXVzZXMYASADKAsyHC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUGF1c2Uy3QIKDFBhdXNlU2VydmljZRJwCg9QYXVzZVB1Ymxpc2hpbmcSLS5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUGF1c2VQdWJsaXNoaW5nUmVxdWVzdBouLnBvc3RyaWRlci5kZWxpdmVyeS52MS5QYXVzZVB1Ymxpc2hpbmdSZXNwb25zZRJzChBSZXN1bWVQdWJsaXNoaW5nEi4ucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlJlc3VtZVB1Ymxpc2hpbmdSZXF1ZXN0Gi8ucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlJlc3VtZVB1Ymxpc2hpbmdSZXNwb25zZRJmCgpMaXN0UGF1c2VzEigucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkxpc3RQYXVzZXNSZXF1ZXN0GikucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkxpc3RQYXVzZXNSZXNwb25zZSIDkAIBYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /** Pause is a scope whose publishing is paused. */
 export type Pause = Message<"postrider.delivery.v1.Pause"> & {
@@ -21,6 +21,9 @@ export type Pause = Message<"postrider.delivery.v1.Pause"> & {
 
   /** When the pause began. */
   createdAt?: Timestamp | undefined;
+
+  /** Why, for the people whose posts wait; absent = not given. */
+  reason?: string | undefined;
 };
 
 export const PauseSchema: GenMessage<Pause> = /*@__PURE__*/
@@ -33,6 +36,9 @@ export type PausePublishingRequest = Message<"postrider.delivery.v1.PausePublish
 
   /** Platform id or UUID. */
   key: string;
+
+  /** Why, at most 500 characters, for the people whose posts wait; absent = that of an earlier call stays. */
+  reason?: string | undefined;
 };
 
 export const PausePublishingRequestSchema: GenMessage<PausePublishingRequest> = /*@__PURE__*/
@@ -88,8 +94,8 @@ export const ListPausesResponseSchema: GenMessage<ListPausesResponse> = /*@__PUR
 export const PauseService: GenService<{
   /**
    * PausePublishing keeps new tasks of the scope from starting until ResumePublishing is called. A repeated call changes
-   * nothing.
-   * Errors: invalid_request for an unknown kind or an empty key.
+   * nothing but the reason.
+   * Errors: invalid_request for an unknown kind, an empty key or a reason that is too long.
    */
   pausePublishing: {
     methodKind: "unary";

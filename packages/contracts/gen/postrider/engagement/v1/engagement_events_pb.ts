@@ -11,7 +11,7 @@ import { file_postrider_engagement_v1_metrics_service } from "./metrics_service_
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_engagement_v1_engagement_events: GenFile = /*@__PURE__*/
-  fileDesc("Ci9wb3N0cmlkZXIvZW5nYWdlbWVudC92MS9lbmdhZ2VtZW50X2V2ZW50cy5wcm90bxIXcG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEiiwEKFlRhcmdldE1ldHJpY3NSZWZyZXNoZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEQoJdGFyZ2V0X2lkGAMgASgJEjcKB21ldHJpY3MYBCABKAsyJi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5UYXJnZXRNZXRyaWNzIoMBChZDb21tZW50QWN0aW9uQ29tcGxldGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIRCglhY3Rpb25faWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoAxIvCgtvY2N1cnJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigAEKFkF1dG9tYXRpb25SdW5Db21wbGV0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcGIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service]);
+  fileDesc("Ci9wb3N0cmlkZXIvZW5nYWdlbWVudC92MS9lbmdhZ2VtZW50X2V2ZW50cy5wcm90bxIXcG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEiiwEKFlRhcmdldE1ldHJpY3NSZWZyZXNoZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEQoJdGFyZ2V0X2lkGAMgASgJEjcKB21ldHJpY3MYBCABKAsyJi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5UYXJnZXRNZXRyaWNzIoMBChZDb21tZW50QWN0aW9uQ29tcGxldGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIRCglhY3Rpb25faWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoAxIvCgtvY2N1cnJlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAigAEKFkF1dG9tYXRpb25SdW5Db21wbGV0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg4KBnJ1bl9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCIkCgxJbmJveENoYW5nZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service]);
 
 /** TargetMetricsRefreshed: newer metrics of a published target are stored. */
 export type TargetMetricsRefreshed = Message<"postrider.engagement.v1.TargetMetricsRefreshed"> & {
@@ -66,4 +66,13 @@ export type AutomationRunCompleted = Message<"postrider.engagement.v1.Automation
 
 export const AutomationRunCompletedSchema: GenMessage<AutomationRunCompleted> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_engagement_events, 2);
+
+/** InboxChanged: new comments were stored in the inbox of a workspace. */
+export type InboxChanged = Message<"postrider.engagement.v1.InboxChanged"> & {
+  /** UUID of the workspace. */
+  workspaceId: string;
+};
+
+export const InboxChangedSchema: GenMessage<InboxChanged> = /*@__PURE__*/
+  messageDesc(file_postrider_engagement_v1_engagement_events, 3);
 

@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_engagement_v1_metrics_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1wb3N0cmlkZXIvZW5nYWdlbWVudC92MS9tZXRyaWNzX3NlcnZpY2UucHJvdG8SF3Bvc3RyaWRlci5lbmdhZ2VtZW50LnYxIqcCCg1UYXJnZXRNZXRyaWNzEhIKBXZpZXdzGAEgASgDSACIAQESGAoLaW1wcmVzc2lvbnMYAiABKANIAYgBARISCgVyZWFjaBgDIAEoA0gCiAEBEhIKBWxpa2VzGAQgASgDSAOIAQESFQoIY29tbWVudHMYBSABKANIBIgBARITCgZzaGFyZXMYBiABKANIBYgBARISCgVzYXZlcxgHIAEoA0gGiAEBEjAKDHJlZnJlc2hlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCAoGX3ZpZXdzQg4KDF9pbXByZXNzaW9uc0IICgZfcmVhY2hCCAoGX2xpa2VzQgsKCV9jb21tZW50c0IJCgdfc2hhcmVzQggKBl9zYXZlcyJSChVSZWZyZXNoTWV0cmljc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEgoKdGFyZ2V0X2lkcxgDIAMoCSLHAQoWUmVmcmVzaE1ldHJpY3NSZXNwb25zZRIQCghlbGlnaWJsZRgBIAEoBRINCgVyZWFkeRgCIAEoBRIRCglub3RfZm91bmQYAyABKAUSDQoFZXJyb3IYBCABKAUSEAoIZGVmZXJyZWQYBSABKAUSDQoFc3RhbGUYBiABKAUSDgoGZmFpbGVkGAcgASgFEjkKB3RhcmdldHMYCCADKAsyKC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoZWRUYXJnZXQiXQoPUmVmcmVzaGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRI3CgdtZXRyaWNzGAIgASgLMiYucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuVGFyZ2V0TWV0cmljczKDAQoOTWV0cmljc1NlcnZpY2UScQoOUmVmcmVzaE1ldHJpY3MSLi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoTWV0cmljc1JlcXVlc3QaLy5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoTWV0cmljc1Jlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ci1wb3N0cmlkZXIvZW5nYWdlbWVudC92MS9tZXRyaWNzX3NlcnZpY2UucHJvdG8SF3Bvc3RyaWRlci5lbmdhZ2VtZW50LnYxIqcCCg1UYXJnZXRNZXRyaWNzEhIKBXZpZXdzGAEgASgDSACIAQESGAoLaW1wcmVzc2lvbnMYAiABKANIAYgBARISCgVyZWFjaBgDIAEoA0gCiAEBEhIKBWxpa2VzGAQgASgDSAOIAQESFQoIY29tbWVudHMYBSABKANIBIgBARITCgZzaGFyZXMYBiABKANIBYgBARISCgVzYXZlcxgHIAEoA0gGiAEBEjAKDHJlZnJlc2hlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCAoGX3ZpZXdzQg4KDF9pbXByZXNzaW9uc0IICgZfcmVhY2hCCAoGX2xpa2VzQgsKCV9jb21tZW50c0IJCgdfc2hhcmVzQggKBl9zYXZlcyJSChVSZWZyZXNoTWV0cmljc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSEgoKdGFyZ2V0X2lkcxgDIAMoCSLHAQoWUmVmcmVzaE1ldHJpY3NSZXNwb25zZRIQCghlbGlnaWJsZRgBIAEoBRINCgVyZWFkeRgCIAEoBRIRCglub3RfZm91bmQYAyABKAUSDQoFZXJyb3IYBCABKAUSEAoIZGVmZXJyZWQYBSABKAUSDQoFc3RhbGUYBiABKAUSDgoGZmFpbGVkGAcgASgFEjkKB3RhcmdldHMYCCADKAsyKC5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoZWRUYXJnZXQiXQoPUmVmcmVzaGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRI3CgdtZXRyaWNzGAIgASgLMiYucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuVGFyZ2V0TWV0cmljcyJFChlMaXN0TWV0cmljc0hpc3RvcnlSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgp0YXJnZXRfaWRzGAIgAygJIioKGkxpc3RNZXRyaWNzSGlzdG9yeVJlc3BvbnNlEgwKBGpzb24YASABKAkijwEKEVN1bU1ldHJpY3NSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIMCgRmcm9tGAIgASgJEgoKAnRvGAMgASgJEhcKCmFjY291bnRfaWQYBCABKAlIAIgBARIVCghwbGF0Zm9ybRgFIAEoCUgBiAEBQg0KC19hY2NvdW50X2lkQgsKCV9wbGF0Zm9ybSIiChJTdW1NZXRyaWNzUmVzcG9uc2USDAoEanNvbhgBIAEoCTL0AgoOTWV0cmljc1NlcnZpY2UScQoOUmVmcmVzaE1ldHJpY3MSLi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoTWV0cmljc1JlcXVlc3QaLy5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5SZWZyZXNoTWV0cmljc1Jlc3BvbnNlEoIBChJMaXN0TWV0cmljc0hpc3RvcnkSMi5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5MaXN0TWV0cmljc0hpc3RvcnlSZXF1ZXN0GjMucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuTGlzdE1ldHJpY3NIaXN0b3J5UmVzcG9uc2UiA5ACARJqCgpTdW1NZXRyaWNzEioucG9zdHJpZGVyLmVuZ2FnZW1lbnQudjEuU3VtTWV0cmljc1JlcXVlc3QaKy5wb3N0cmlkZXIuZW5nYWdlbWVudC52MS5TdW1NZXRyaWNzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /** TargetMetrics are the counters of one published post. A counter that the platform does not give is absent. */
 export type TargetMetrics = Message<"postrider.engagement.v1.TargetMetrics"> & {
@@ -98,6 +98,57 @@ export type RefreshedTarget = Message<"postrider.engagement.v1.RefreshedTarget">
 export const RefreshedTargetSchema: GenMessage<RefreshedTarget> = /*@__PURE__*/
   messageDesc(file_postrider_engagement_v1_metrics_service, 3);
 
+/** ListMetricsHistoryRequest names targets of one workspace. */
+export type ListMetricsHistoryRequest = Message<"postrider.engagement.v1.ListMetricsHistoryRequest"> & {
+  /** UUID of the workspace. */
+  workspaceId: string;
+
+  /** At most 100. */
+  targetIds: string[];
+};
+
+export const ListMetricsHistoryRequestSchema: GenMessage<ListMetricsHistoryRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_engagement_v1_metrics_service, 4);
+
+/** ListMetricsHistoryResponse carries the readings. */
+export type ListMetricsHistoryResponse = Message<"postrider.engagement.v1.ListMetricsHistoryResponse"> & {
+  /** `MetricsHistory` of the dashboard. */
+  json: string;
+};
+
+export const ListMetricsHistoryResponseSchema: GenMessage<ListMetricsHistoryResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_engagement_v1_metrics_service, 5);
+
+/** SumMetricsRequest names publications. Filters combine. */
+export type SumMetricsRequest = Message<"postrider.engagement.v1.SumMetricsRequest"> & {
+  /** UUID of the workspace. */
+  workspaceId: string;
+
+  /** First day in UTC, such as `2026-11-01`. */
+  from: string;
+
+  /** Last day in UTC, inclusive. */
+  to: string;
+
+  /** UUID of an account; absent = all. */
+  accountId?: string | undefined;
+
+  /** Platform id; absent = all. */
+  platform?: string | undefined;
+};
+
+export const SumMetricsRequestSchema: GenMessage<SumMetricsRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_engagement_v1_metrics_service, 6);
+
+/** SumMetricsResponse carries the sums. */
+export type SumMetricsResponse = Message<"postrider.engagement.v1.SumMetricsResponse"> & {
+  /** `MetricsSums` of the dashboard. */
+  json: string;
+};
+
+export const SumMetricsResponseSchema: GenMessage<SumMetricsResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_engagement_v1_metrics_service, 7);
+
 /** MetricsService reads the counters of published posts from their platforms. */
 export const MetricsService: GenService<{
   /**
@@ -109,6 +160,24 @@ export const MetricsService: GenService<{
     methodKind: "unary";
     input: typeof RefreshMetricsRequestSchema;
     output: typeof RefreshMetricsResponseSchema;
+  },
+  /**
+   * ListMetricsHistory returns the readings of targets, oldest first.
+   * Errors: none specific to this RPC; targets of other workspaces and targets without metrics are left out.
+   */
+  listMetricsHistory: {
+    methodKind: "unary";
+    input: typeof ListMetricsHistoryRequestSchema;
+    output: typeof ListMetricsHistoryResponseSchema;
+  },
+  /**
+   * SumMetrics adds up the newest readings of the publications of a workspace by the UTC day of their publication.
+   * Errors: invalid_request for days that are malformed, reversed, or more than 92.
+   */
+  sumMetrics: {
+    methodKind: "unary";
+    input: typeof SumMetricsRequestSchema;
+    output: typeof SumMetricsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_engagement_v1_metrics_service, 0);

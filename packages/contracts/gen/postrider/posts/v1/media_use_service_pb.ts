@@ -4,10 +4,12 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_posts_v1_media_use_service: GenFile = /*@__PURE__*/
-  fileDesc("Cipwb3N0cmlkZXIvcG9zdHMvdjEvbWVkaWFfdXNlX3NlcnZpY2UucHJvdG8SEnBvc3RyaWRlci5wb3N0cy52MSJUChhCYXRjaEdldE1lZGlhVXNlc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhAKCG1lZGlhX2lkGAIgASgJEhAKCHBvc3RfaWRzGAMgAygJIksKGUJhdGNoR2V0TWVkaWFVc2VzUmVzcG9uc2USLgoEdXNlcxgBIAMoCzIgLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0TWVkaWFVc2UiPgoMUG9zdE1lZGlhVXNlEg8KB3Bvc3RfaWQYASABKAkSDAoEdXNlcxgCIAEoCBIPCgd2ZXJzaW9uGAMgASgDMogBCg9NZWRpYVVzZVNlcnZpY2USdQoRQmF0Y2hHZXRNZWRpYVVzZXMSLC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRNZWRpYVVzZXNSZXF1ZXN0Gi0ucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0TWVkaWFVc2VzUmVzcG9uc2UiA5ACAWIGcHJvdG8z");
+  fileDesc("Cipwb3N0cmlkZXIvcG9zdHMvdjEvbWVkaWFfdXNlX3NlcnZpY2UucHJvdG8SEnBvc3RyaWRlci5wb3N0cy52MSJUChhCYXRjaEdldE1lZGlhVXNlc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhAKCG1lZGlhX2lkGAIgASgJEhAKCHBvc3RfaWRzGAMgAygJIksKGUJhdGNoR2V0TWVkaWFVc2VzUmVzcG9uc2USLgoEdXNlcxgBIAMoCzIgLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0TWVkaWFVc2UiPgoMUG9zdE1lZGlhVXNlEg8KB3Bvc3RfaWQYASABKAkSDAoEdXNlcxgCIAEoCBIPCgd2ZXJzaW9uGAMgASgDIi0KGUJhdGNoR2V0TWVkaWFOZWVkc1JlcXVlc3QSEAoIcG9zdF9pZHMYASADKAkiTgoaQmF0Y2hHZXRNZWRpYU5lZWRzUmVzcG9uc2USMAoFcG9zdHMYASADKAsyIS5wb3N0cmlkZXIucG9zdHMudjEuUG9zdE1lZGlhTmVlZCKaAQoNUG9zdE1lZGlhTmVlZBIPCgdwb3N0X2lkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEhEKCW1lZGlhX2lkcxgEIAMoCRIxCghlbmRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBIAIgBAUILCglfZW5kZWRfYXQyggIKD01lZGlhVXNlU2VydmljZRJ1ChFCYXRjaEdldE1lZGlhVXNlcxIsLnBvc3RyaWRlci5wb3N0cy52MS5CYXRjaEdldE1lZGlhVXNlc1JlcXVlc3QaLS5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRNZWRpYVVzZXNSZXNwb25zZSIDkAIBEngKEkJhdGNoR2V0TWVkaWFOZWVkcxItLnBvc3RyaWRlci5wb3N0cy52MS5CYXRjaEdldE1lZGlhTmVlZHNSZXF1ZXN0Gi4ucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0TWVkaWFOZWVkc1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /** BatchGetMediaUsesRequest names media and posts of one workspace. */
 export type BatchGetMediaUsesRequest = Message<"postrider.posts.v1.BatchGetMediaUsesRequest"> & {
@@ -48,6 +50,45 @@ export type PostMediaUse = Message<"postrider.posts.v1.PostMediaUse"> & {
 export const PostMediaUseSchema: GenMessage<PostMediaUse> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_media_use_service, 2);
 
+/** BatchGetMediaNeedsRequest names posts of any workspaces. */
+export type BatchGetMediaNeedsRequest = Message<"postrider.posts.v1.BatchGetMediaNeedsRequest"> & {
+  /** UUIDs, at most 2,000. */
+  postIds: string[];
+};
+
+export const BatchGetMediaNeedsRequestSchema: GenMessage<BatchGetMediaNeedsRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_media_use_service, 3);
+
+/** BatchGetMediaNeedsResponse carries the posts that exist; unknown posts are left out. */
+export type BatchGetMediaNeedsResponse = Message<"postrider.posts.v1.BatchGetMediaNeedsResponse"> & {
+  /** In no particular order. */
+  posts: PostMediaNeed[];
+};
+
+export const BatchGetMediaNeedsResponseSchema: GenMessage<BatchGetMediaNeedsResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_media_use_service, 4);
+
+/** PostMediaNeed is a post with its media. */
+export type PostMediaNeed = Message<"postrider.posts.v1.PostMediaNeed"> & {
+  /** UUID of the post. */
+  postId: string;
+
+  /** UUID of its workspace. */
+  workspaceId: string;
+
+  /** Version of the post that was read. */
+  version: bigint;
+
+  /** UUIDs of the media that this version uses. */
+  mediaIds: string[];
+
+  /** When the last target was published or, if none was, when the post last changed; absent unless the post has ended. */
+  endedAt?: Timestamp | undefined;
+};
+
+export const PostMediaNeedSchema: GenMessage<PostMediaNeed> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_media_use_service, 5);
+
 /** MediaUseService tells the media service which posts use a media. */
 export const MediaUseService: GenService<{
   /**
@@ -58,6 +99,15 @@ export const MediaUseService: GenService<{
     methodKind: "unary";
     input: typeof BatchGetMediaUsesRequestSchema;
     output: typeof BatchGetMediaUsesResponseSchema;
+  },
+  /**
+   * BatchGetMediaNeeds says which media the given posts use, and since when they need their files no more.
+   * Errors: invalid_request for a malformed id or more than 2,000 posts.
+   */
+  batchGetMediaNeeds: {
+    methodKind: "unary";
+    input: typeof BatchGetMediaNeedsRequestSchema;
+    output: typeof BatchGetMediaNeedsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_posts_v1_media_use_service, 0);

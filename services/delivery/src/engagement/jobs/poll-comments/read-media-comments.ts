@@ -27,6 +27,7 @@ import {
 import { toStorableComment } from "#src/engagement/domain/text.ts";
 import { commentsRead, countRuns } from "#src/engagement/jobs/poll-comments/poll.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
+import { keepComments } from "#src/engagement/operations/inbox.ts";
 import { insertPrivateReplies } from "#src/engagement/operations/insert-actions.ts";
 import { matchComments } from "#src/engagement/operations/match-comments.ts";
 import { type NotCalled, type Poll, type PollFailure, toMediaFailure } from "./poll.ts";
@@ -157,9 +158,8 @@ interface PolledPage {
 }
 
 /**
- * Stores the automation rules' runs for the comments on a page, the private replies, and the
- * comment up to which the media's comments have been read, in one transaction. Returns undefined if
- * another process polls the account by now.
+ * Stores in one transaction the rules' runs for the comments on a page, the private replies, the
+ * comments, and how far they are read. Returns undefined if another process polls the account now.
  */
 async function recordComments(
   { sql, settings, onActions, onEvents }: AutomationDeps,
@@ -177,12 +177,13 @@ async function recordComments(
     const sendingSince = settings.isSendingEnabled ? await findSendingSince(tx) : null;
     const runs = await plan(tx, account, polled, { now, sendingSince });
     await insertPlanned(tx, account, media.mediaId, runs);
-    return { next, runs };
+    const added = await keepComments(tx, { ...account, ...media }, page.comments);
+    return { next, runs, added };
   });
   if (recorded === undefined) return undefined;
   countRuns(recorded.runs);
   if (recorded.runs.some((run) => run.plan.kind === "send")) onActions();
-  if (recorded.runs.some((run) => run.plan.kind !== "send")) onEvents();
+  if (recorded.added > 0 || recorded.runs.some((run) => run.plan.kind !== "send")) onEvents();
   return recorded.next;
 }
 

@@ -1,0 +1,63 @@
+import { afterAll, expect, test } from "vitest";
+import { launchBrowser } from "./support/observers/browser.ts";
+import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { create, whenPost } from "./support/requests/posts.ts";
+import { createKey, openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
+
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const tenant = await openTenant(system);
+afterAll(() => browser.close());
+
+const { baseUrl } = system.local();
+
+test("an account that can no longer publish comes first, is connected again with its failed post, and is disconnected", async () => {
+  const x = await tenant.connect("x", "ended");
+  await tenant.connect("telegram");
+  await tenant.addFault(x, { operation: "publish", mode: "status", status: 401, times: 2 });
+  const { id } = await create(tenant.api, { content: "Late", accountIds: [x] });
+  await whenPost(tenant.api, id, "failed");
+  await using dashboard = await openDashboard(browser, system, tenant.id);
+  const { page, complaints } = dashboard;
+  await page.goto(`${baseUrl}/app/accounts`);
+  await page.getByText("ended on X can no longer publish.").waitFor();
+  await page.getByText("Failed posts: 1.").waitFor();
+  const row = page.getByRole("row", { name: /ended/ });
+  await row.getByText("Access has ended").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+  await page.getByRole("button", { name: "Reconnect, then retry 1" }).click();
+  await page.waitForURL(/\/connect\//);
+  await page.getByRole("button").click();
+  await page.getByLabel("Username").fill("ended");
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.waitForURL(/\/app\/accounts$/);
+  // The pages of the simulated platform have no icon, which the browser complains about.
+  const before = complaints.length;
+  await row.getByText("Works", { exact: true }).waitFor();
+  await whenPost(tenant.api, id, "published");
+
+  await row.getByRole("button", { name: "More actions for ended" }).click();
+  await page.getByRole("menuitem", { name: "Disconnect…" }).click();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Disconnect", exact: true }).click();
+  await row.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Connect account" }).click();
+  await page.getByRole("dialog").getByText("Bluesky").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  expect(complaints.slice(before)).toEqual([]);
+});
+
+test("a session without the right to change accounts sees them and no button that changes one", async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const page = await context.newPage();
+  await page.goto(`${baseUrl}/app/login?to=/accounts`);
+  await page.getByLabel("API key").fill(await createKey(system, tenant.id, "accounts:read"));
+  await page.getByRole("button", { name: "Log in with the key" }).click();
+  await page.waitForURL(/\/app\/accounts/);
+  await page.getByText("This session can see accounts, not change them.").waitFor();
+  await page.getByText("Telegram").first().waitFor();
+  expect(await page.getByRole("button", { name: /Connect|Reconnect/ }).count()).toBe(0);
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await context.close();
+});

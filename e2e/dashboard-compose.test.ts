@@ -1,0 +1,298 @@
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import type { Page, Route } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { launchBrowser } from "./support/observers/browser.ts";
+import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { create } from "./support/requests/posts.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
+
+/** Journeys through the composer and the files, in a real browser. */
+
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const tenant = await openTenant(system);
+const bluesky = await tenant.connect("bluesky");
+await tenant.connect("x");
+const youtube = await tenant.connect("youtube");
+afterAll(() => browser.close());
+
+const PICTURE = { name: "bridge.jpg", mimeType: "image/jpeg", buffer: Buffer.from(sampleJpeg()) };
+const LONG = "The winter ride sale opens on Friday at six. ".repeat(8).trim();
+const HOSTILE = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>"'>`;
+
+interface PostJson {
+  readonly id: string;
+  readonly content: string;
+  readonly status: string;
+  readonly createdVia: string;
+  readonly scheduledAt: string | null;
+  readonly mediaIds: readonly string[];
+  readonly options: Readonly<Record<string, { readonly content?: string }>>;
+  readonly targets: readonly { readonly accountId: string }[];
+}
+
+const open = async (options: Parameters<typeof openDashboard>[3] = {}) => {
+  const dashboard = await openDashboard(browser, system, tenant.id, options);
+  return { ...dashboard, origin: new URL(dashboard.page.url()).origin };
+};
+const readPost = async (id: string) =>
+  (await tenant.api.call<PostJson>("GET", `/posts/${id}`)).body;
+
+async function listPosts(content: string): Promise<readonly PostJson[]> {
+  const { body } = await tenant.api.call<{ posts: PostJson[] }>("GET", "/posts?limit=100");
+  return body.posts.filter((post) => post.content === content);
+}
+
+/** The browser itself notes every answer that refuses something. */
+const REFUSAL = /^Failed to load resource: .*(?:status of 4\d\d|net::ERR_)/;
+const unexpected = (complaints: readonly string[]) =>
+  complaints.filter((line) => !REFUSAL.test(line));
+
+const textOf = (page: Page) => page.getByLabel("Text for all accounts");
+const tileOf = (page: Page, platform: string) =>
+  page.getByRole("region", { name: "Publish to" }).getByTitle(`· ${platform}`);
+const idOf = (page: Page) => /\/app\/posts\/([0-9a-f-]+)$/.exec(page.url())?.[1] ?? "";
+const whenSent = async (page: Page) => {
+  await page.waitForURL(/\/app\/posts\/[0-9a-f-]{36}$/);
+  return idOf(page);
+};
+
+test("a post with a picture is written, its faults are cured by their buttons, and it is scheduled", async () => {
+  await using dashboard = await open();
+  const { page, complaints } = dashboard;
+  await page.getByRole("link", { name: "New post" }).waitFor();
+  await page.keyboard.press("c");
+  await page.getByRole("button", { name: "Choose all" }).click();
+  await textOf(page).fill(LONG);
+  await page.locator("input[type=file]").first().setInputFiles(PICTURE);
+  await page.getByRole("button", { name: "Add a description" }).click();
+  await page.getByLabel("Description", { exact: true }).fill("A bridge at dusk");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByRole("button", { name: "A bridge at dusk" }).waitFor();
+
+  await page.getByRole("button", { name: "Leave YouTube out" }).first().click();
+  await page.getByRole("button", { name: "Write a shorter one for Bluesky" }).click();
+  await page.getByRole("textbox", { name: /^Text for / }).fill("The sale opens on Friday.");
+  await page.getByRole("button", { name: "Write a shorter one for X" }).click();
+  await page.getByRole("textbox", { name: /^Text for / }).fill("On Friday.");
+  await page.getByRole("heading", { name: /to fix/ }).waitFor({ state: "detached" });
+
+  await page.getByRole("button", { name: "At a time" }).click();
+  await page.getByLabel("Date").fill("2027-03-28");
+  await page.getByLabel("Time", { exact: true }).fill("18:00");
+  await page.getByRole("button", { name: "Schedule for 2 accounts" }).click();
+  const post = await readPost(await whenSent(page));
+  expect(post).toMatchObject({
+    status: "scheduled",
+    createdVia: "dashboard",
+    scheduledAt: "2027-03-28T09:00:00.000Z",
+    options: { [bluesky]: { content: "The sale opens on Friday." } },
+  });
+  expect(post.mediaIds).toHaveLength(1);
+  expect(post.targets.map(({ accountId }) => accountId)).not.toContain(youtube);
+  expect(unexpected(complaints)).toEqual([]);
+});
+
+test("a lost connection, a lost answer and a reload lose nothing that was written, and make one post", async () => {
+  const text = "Written without a connection";
+  await using dashboard = await open();
+  const { page, origin } = dashboard;
+  await page.goto(`${origin}/app/posts/new`);
+  await tileOf(page, "Bluesky").click();
+  await page.context().setOffline(true);
+  await textOf(page).fill(text);
+  await page.context().setOffline(false);
+  await page.reload();
+  expect(await textOf(page).inputValue()).toBe(text);
+
+  // The server accepts the post, and its answers do not come back.
+  const loseAnswer = async (route: Route) => {
+    if (route.request().method() !== "POST") return await route.fallback();
+    await route.fetch();
+    return await route.abort("connectionreset");
+  };
+  await page.route("**/api/v1/posts", loseAnswer);
+  await page.getByRole("button", { name: "Publish to 1 account now" }).click();
+  await page.getByText("The answer was lost.").waitFor();
+  await page.reload();
+  await page.getByText("This post was sent, and the page was closed").waitFor();
+  expect(await textOf(page).inputValue()).toBe(text);
+  await page.unroute("**/api/v1/posts", loseAnswer);
+  await page.getByRole("button", { name: "Publish to 1 account now" }).click();
+  const id = await whenSent(page);
+  expect((await listPosts(text)).map((post) => post.id)).toEqual([id]);
+  await expect.poll(() => tenant.countVisible(text)).toBe(1);
+});
+
+test("a text that is changed after its lost answer is not sent as a second post without being asked", async () => {
+  await using dashboard = await open();
+  const { page, origin } = dashboard;
+  await page.goto(`${origin}/app/posts/new?text=Before&accounts=${bluesky}`);
+  const loseAnswer = async (route: Route) => {
+    await route.fetch();
+    await route.abort("connectionreset");
+  };
+  await page.route("**/api/v1/posts", loseAnswer);
+  await page.getByRole("button", { name: "Publish to 1 account now" }).click();
+  await page.getByText("The answer was lost.").waitFor();
+  await page.reload();
+  await page.unroute("**/api/v1/posts", loseAnswer);
+  await textOf(page).fill("After");
+  await page.getByRole("button", { name: "Publish to 1 account now" }).click();
+  await page.getByText("This draft was accepted already").waitFor();
+  expect(await listPosts("After")).toEqual([]);
+  await page.getByRole("link", { name: "Open that post" }).click();
+  expect((await readPost(await whenSent(page))).content).toBe("Before");
+});
+
+test("two tabs that send one draft at once make one post", async () => {
+  const text = "From two tabs";
+  await using dashboard = await open();
+  const { page: first, origin } = dashboard;
+  const second = await first.context().newPage();
+  for (const page of [first, second]) await page.goto(`${origin}/app/posts/new`);
+  await tileOf(first, "Bluesky").click();
+  await textOf(first).fill(text);
+  await expect.poll(() => textOf(second).inputValue()).toBe(text);
+  const send = (page: Page) => page.getByRole("button", { name: /1 account now/ }).click();
+  await Promise.all([send(first), send(second)]);
+  const ids = [await whenSent(first), await whenSent(second)];
+  expect(new Set(ids).size).toBe(1);
+  expect(await listPosts(text)).toHaveLength(1);
+  await expect.poll(() => tenant.countVisible(text)).toBe(1);
+});
+
+describe("two browsers that edit one post", () => {
+  const editBoth = async (content: string) => {
+    const scheduledAt = "2027-04-01T09:00:00.000Z";
+    const { id } = await create(tenant.api, { content, accountIds: [bluesky], scheduledAt });
+    const [mine, theirs] = [await open(), await open()];
+    for (const { page, origin } of [mine, theirs]) {
+      await page.goto(`${origin}/app/posts/${id}/edit`);
+      await textOf(page).waitFor();
+    }
+    await textOf(theirs.page).fill(`${content}, theirs`);
+    await theirs.page.getByRole("button", { name: "Save changes" }).click();
+    await whenSent(theirs.page);
+    await textOf(mine.page).fill(`${content}, mine`);
+    await mine.page.getByRole("button", { name: "Save changes" }).click();
+    const dialog = mine.page.getByRole("dialog", { name: /Someone changed this post/ });
+    await dialog.getByText(`${content}, theirs`).waitFor();
+    await dialog.getByText(`${content}, mine`).waitFor();
+    return { id, mine, theirs, dialog };
+  };
+
+  test("are shown both versions, and one's own goes on under the new version", async () => {
+    const { id, mine, theirs, dialog } = await editBoth("Edited");
+    await using _mine = mine;
+    await using _theirs = theirs;
+    expect((await readPost(id)).content).toBe("Edited, theirs");
+    await dialog.getByRole("button", { name: "Use mine" }).click();
+    await whenSent(mine.page);
+    expect((await readPost(id)).content).toBe("Edited, mine");
+    expect(unexpected(mine.complaints)).toEqual([]);
+  });
+
+  test("the version of the other is taken over where it is kept", async () => {
+    const { id, mine, theirs, dialog } = await editBoth("Kept");
+    await using _mine = mine;
+    await using _theirs = theirs;
+    await dialog.getByRole("button", { name: "Keep theirs" }).click();
+    await expect.poll(() => textOf(mine.page).inputValue()).toBe("Kept, theirs");
+    expect((await readPost(id)).content).toBe("Kept, theirs");
+  });
+});
+
+test("a text that the account has already names the other post, and is sent again on purpose only", async () => {
+  const content = "Sent before";
+  const scheduledAt = "2027-05-01T09:00:00.000Z";
+  const { id } = await create(tenant.api, { content, accountIds: [bluesky], scheduledAt });
+  await using dashboard = await open();
+  const { page, origin } = dashboard;
+  const query = new URLSearchParams({ text: content, accounts: bluesky, at: scheduledAt });
+  await page.goto(`${origin}/app/posts/new?${query.toString()}`);
+  await page.getByRole("button", { name: "Schedule for 1 account" }).click();
+  await page.getByText("Bluesky has this text already.").waitFor();
+  const link = page.getByRole("link", { name: "Open that post" });
+  expect(await link.getAttribute("href")).toBe(`/app/posts/${id}`);
+  await page.getByRole("button", { name: "Send it again on purpose" }).click();
+  expect(await whenSent(page)).not.toBe(id);
+});
+
+test("a post is written, planned and sent by keyboard alone, and a time that does not exist is said", async () => {
+  await using dashboard = await open();
+  const { page, complaints } = dashboard;
+  await page.getByRole("link", { name: "New post" }).waitFor();
+  await page.keyboard.press("c");
+  await tileOf(page, "Bluesky").press("Space");
+  await page.getByRole("button", { name: "Publish to 1 account now" }).waitFor();
+  await textOf(page).focus();
+  await page.keyboard.type("By keyboard");
+  await page.getByRole("button", { name: "At a time" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: /^Place/ }).focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("berlin");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Date").fill("2027-03-28");
+  await page.getByLabel("Time", { exact: true }).fill("02:30");
+  await page.getByText("02:30 does not exist there that day.").waitFor();
+  await page.keyboard.press("Control+Enter");
+  const post = await readPost(await whenSent(page));
+  expect(post.scheduledAt).toBe("2027-03-28T01:00:00.000Z");
+  expect(unexpected(complaints)).toEqual([]);
+});
+
+test("a file that is not accepted says why in its place, and one is imported, described, used and deleted", async () => {
+  await using dashboard = await open();
+  const { page, origin, complaints } = dashboard;
+  await page.goto(`${origin}/app/media`);
+  const notMedia = { name: "poster.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF") };
+  const input = page.locator("input[type=file]").first();
+  await input.setInputFiles(notMedia);
+  await page.getByRole("alert").getByText("This type of file is not accepted.").waitFor();
+  await page.getByRole("button", { name: "Remove" }).click();
+  await input.setInputFiles({ ...PICTURE, name: "wheel.jpg" });
+  await page.getByRole("button", { name: "wheel.jpg" }).click();
+  const detail = page.getByRole("region", { name: "wheel.jpg" });
+  await detail.getByLabel("Description", { exact: true }).fill("A wheel");
+  await detail.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Description saved.").waitFor();
+  await detail.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "Keep it" }).click();
+  await detail.getByRole("button", { name: "Use in a post" }).click();
+  await page.getByRole("button", { name: "A wheel" }).waitFor();
+  await page.goto(`${origin}/app/media`);
+  await page.getByRole("button", { name: "wheel.jpg" }).click();
+  await detail.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("button", { name: "wheel.jpg" }).waitFor({ state: "detached" });
+  expect(unexpected(complaints)).toEqual([]);
+});
+
+describe.each([
+  { colorScheme: "light", width: 1280, locale: "en-GB" },
+  { colorScheme: "dark", width: 1280, locale: "ko-KR" },
+  { colorScheme: "light", width: 390, locale: "ko-KR" },
+  { colorScheme: "dark", width: 390, locale: "en-GB" },
+] as const)("at $width px, $colorScheme, in $locale", (options) => {
+  test("composer and files have no faults of accessibility, and show hostile texts as text", async () => {
+    await using dashboard = await open(options);
+    const { page, origin, complaints } = dashboard;
+    const query = new URLSearchParams({ text: HOSTILE + LONG, accounts: `${bluesky},${youtube}` });
+    await page.goto(`${origin}/app/posts/new?${query.toString()}`);
+    await page.locator("#things-to-fix li").first().waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await page.getByRole("tab").nth(1).click();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    expect(await page.title()).not.toContain("run");
+    expect(await page.locator("main img[src=x]").count()).toBe(0);
+    const isTooWide = "document.documentElement.scrollWidth > innerWidth";
+    expect(await page.evaluate<boolean>(isTooWide)).toBe(false);
+    await page.goto(`${origin}/app/media`);
+    await page.locator("input[type=file]").first().setInputFiles(PICTURE);
+    await page.locator("main li button img").first().click();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    expect(unexpected(complaints)).toEqual([]);
+  });
+});

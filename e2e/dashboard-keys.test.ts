@@ -1,0 +1,88 @@
+import { expect, test, afterAll } from "vitest";
+import { launchBrowser } from "./support/observers/browser.ts";
+import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { createApi } from "./support/requests/api.ts";
+import { createKey, openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
+
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const tenant = await openTenant(system);
+afterAll(() => browser.close());
+
+const { baseUrl } = system.local();
+
+test("a key is made and shown once, works, and ends with the session that it opened when it is revoked", async () => {
+  await using dashboard = await openDashboard(browser, system, tenant.id);
+  const { page, complaints } = dashboard;
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByText("Give the key a name.").waitFor();
+  await page.getByText("Choose at least one.").waitFor();
+  await page.getByLabel("Name").fill("<b>Report</b>");
+  await page.getByLabel("accounts:read").check();
+  await page.getByLabel("It ends").selectOption("in 90 days");
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await page.getByRole("button", { name: "Make the key" }).click();
+
+  const dialog = page.getByRole("dialog", { name: "Key “<b>Report</b>” is made" });
+  const key = (await dialog.locator("code").textContent()) ?? "";
+  expect(key).toMatch(/^pr_live_/);
+  await page.keyboard.press("Escape");
+  expect(await dialog.isVisible()).toBe(true);
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await dialog.getByLabel("I have stored it").check();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  expect(await page.content()).not.toContain(key);
+  const api = createApi(baseUrl, key);
+  expect((await api.call("GET", "/accounts")).status).toBe(200);
+  expect((await api.call("GET", "/posts")).status).toBe(403);
+
+  const guest = await browser.newContext();
+  const other = await guest.newPage();
+  await other.goto(`${baseUrl}/app/login`);
+  await other.getByLabel("API key").fill(key);
+  await other.getByRole("button", { name: "Log in with the key" }).click();
+  await other.waitForURL(/\/app\/(?!login)/);
+  await page.reload();
+  const row = page.getByRole("row", { name: "<b>Report</b>" });
+  await row.getByText("accounts:read").waitFor();
+  await page.getByText(`opened with the key ${key.slice(0, 12)}`).waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await row.getByRole("button", { name: "Revoke…" }).click();
+  await page.getByText("One session in a browser ends with it.").waitFor();
+  await page.getByRole("button", { name: "Revoke the key" }).click();
+  const since = performance.now();
+  await row.waitFor({ state: "detached" });
+  await expect
+    .poll(async () => (await guest.request.get(`${baseUrl}/app/api/session`)).status())
+    .toBe(401);
+  expect(performance.now() - since).toBeLessThan(5_000);
+  await guest.close();
+  expect(complaints).toEqual([]);
+});
+
+test("a session with few scopes cannot end what may do more, and ends all others that it may", async () => {
+  const key = await createKey(system, tenant.id, "posts:read");
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const page = await context.newPage();
+  await page.goto(`${baseUrl}/app/login`);
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Log in with the key" }).click();
+  await page.waitForURL(/\/app\/(?!login)/);
+  await using stronger = await openDashboard(browser, system, tenant.id, { locale: "ko-KR" });
+  await page.goto(`${baseUrl}/app/keys`);
+  await page.getByText("It may do more than this session").first().waitFor();
+  expect(await page.getByRole("button", { name: "End all others" }).count()).toBe(0);
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+
+  await stronger.page.goto(`${baseUrl}/app/keys`);
+  await stronger.page.getByRole("button", { name: "다른 세션 모두 종료" }).click();
+  await stronger.page.getByText(/세션.*종료했습니다/).waitFor();
+  expect(await stronger.page.getByRole("button", { name: "종료", exact: true }).count()).toBe(0);
+  await expect
+    .poll(async () => (await context.request.get(`${baseUrl}/app/api/session`)).status())
+    .toBe(401);
+  await context.close();
+  expect(stronger.complaints).toEqual([]);
+});

@@ -1,0 +1,210 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, expect, test } from "vitest";
+import { launchBrowser } from "./support/observers/browser.ts";
+import { createKey, openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
+
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const tenant = await openTenant(system);
+afterAll(() => browser.close());
+
+/** Within which a revoked key or session stops working. */
+const REVOKED_MS = 5_000;
+
+interface Answer<T = { readonly error?: { readonly code: string } }> {
+  readonly status: number;
+  readonly body: T;
+}
+
+/** A program that behaves like the dashboard's page in a browser with one session. */
+class Dashboard {
+  cookie = "";
+
+  async call<T = Answer["body"]>(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Readonly<Record<string, string>> = { "sec-fetch-site": "same-origin" },
+  ): Promise<Answer<T>> {
+    const answer = await fetch(`${system.local().baseUrl}${path}`, {
+      method,
+      headers: {
+        ...(this.cookie === "" ? {} : { cookie: this.cookie }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const [set] = answer.headers.getSetCookie();
+    if (set !== undefined) this.cookie = set.split(";")[0] ?? "";
+    return { status: answer.status, body: (text === "" ? {} : JSON.parse(text)) as T };
+  }
+
+  async logIn(body: object): Promise<Answer<{ id: string }>> {
+    return await this.call("POST", "/app/api/session", body);
+  }
+}
+
+async function issueLink({ id }: Tenant): Promise<string> {
+  const { url } = await system.operate<{ url: string }>("dashboard", "link", "--workspace", id);
+  return url;
+}
+
+const tokenOf = (link: string) => new URL(link).hash.slice(1);
+
+async function openDashboard(by: Tenant): Promise<Dashboard> {
+  const dashboard = new Dashboard();
+  expect((await dashboard.logIn({ token: tokenOf(await issueLink(by)) })).status).toBe(201);
+  return dashboard;
+}
+
+/**
+ * Waits until requests of the session are refused, and checks that this took no longer than 5 s.
+ */
+async function waitForEnd(dashboard: Dashboard, since: number): Promise<void> {
+  await eventually(async () =>
+    expect((await dashboard.call("GET", "/api/v1/accounts")).status).toBe(401),
+  );
+  expect(performance.now() - since).toBeLessThan(REVOKED_MS);
+}
+
+test("a post that is made in the dashboard says so, and the audit log names its session", async () => {
+  const dashboard = await openDashboard(tenant);
+  const account = await tenant.connect("x");
+  const post = { content: "From the dashboard", accountIds: [account], isDraft: true };
+  const made = await dashboard.call<{ id: string; createdVia: string }>(
+    "POST",
+    "/api/v1/posts",
+    post,
+  );
+  expect([made.status, made.body.createdVia]).toEqual([202, "dashboard"]);
+  const { body: session } = await dashboard.call<{ id: string }>("GET", "/app/api/session");
+  const { entries } = await system.operate<{ entries: Record<string, unknown>[] }>(
+    "audit",
+    "list",
+    "--key",
+    session.id,
+  );
+  expect(entries.map(({ action, via }) => [action, via])).toEqual(
+    expect.arrayContaining([
+      ["session.open", "dashboard"],
+      ["post.create", "dashboard"],
+    ]),
+  );
+});
+
+test("of two browsers that use one login link at once, one is logged in", async () => {
+  const token = tokenOf(await issueLink(tenant));
+  const answers = await Promise.all([1, 2, 3].map(() => new Dashboard().logIn({ token })));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+});
+
+test("logging in again always makes a new session, and ends the one before", async () => {
+  const dashboard = await openDashboard(tenant);
+  const before = new Dashboard();
+  before.cookie = dashboard.cookie;
+  const first = await dashboard.call<{ id: string }>("GET", "/app/api/session");
+  const since = performance.now();
+  const second = await dashboard.logIn({ token: tokenOf(await issueLink(tenant)) });
+  expect(second.body.id).not.toBe(first.body.id);
+  expect(dashboard.cookie).not.toBe(before.cookie);
+  await waitForEnd(before, since);
+});
+
+test("a session ends within 5 s after its API key was revoked in the dashboard", async () => {
+  const owner = await openDashboard(tenant);
+  const created = await owner.call<{ secret: string; key: { id: string } }>(
+    "POST",
+    "/app/api/keys",
+    {
+      name: "CI",
+      scopes: ["accounts:read", "posts:read"],
+    },
+  );
+  const { secret, key } = created.body;
+  const guest = new Dashboard();
+  expect((await guest.logIn({ apiKey: secret })).status).toBe(201);
+  expect((await guest.call("GET", "/api/v1/accounts")).status).toBe(200);
+  const { keys } = (
+    await owner.call<{ keys: { id: string; sessionCount: number }[] }>("GET", "/app/api/keys")
+  ).body;
+  expect(keys.find(({ id }) => id === key.id)).toMatchObject({ sessionCount: 1 });
+  const since = performance.now();
+  expect((await owner.call("DELETE", `/app/api/keys/${key.id}`)).status).toBe(204);
+  await waitForEnd(guest, since);
+  expect((await guest.logIn({ apiKey: secret })).status).toBe(401);
+});
+
+test("a session ends within 5 s after it was revoked by another session or by the operator", async () => {
+  const [owner, guest, other] = [
+    await openDashboard(tenant),
+    await openDashboard(tenant),
+    await openDashboard(tenant),
+  ];
+  const { body: session } = await guest.call<{ id: string }>("GET", "/app/api/session");
+  const since = performance.now();
+  expect((await owner.call("DELETE", `/app/api/sessions/${session.id}`)).status).toBe(204);
+  await waitForEnd(guest, since);
+  const later = performance.now();
+  await system.operate("dashboard", "revoke", "--workspace", tenant.id);
+  await Promise.all([waitForEnd(owner, later), waitForEnd(other, later)]);
+});
+
+test("a session sees neither sessions nor API keys of another workspace, and its scopes are those of its key", async () => {
+  const stranger = await openTenant(system);
+  const [dashboard, foreign] = [await openDashboard(tenant), await openDashboard(stranger)];
+  const { body: session } = await dashboard.call<{ id: string }>("GET", "/app/api/session");
+  const { keys } = (await dashboard.call<{ keys: { id: string }[] }>("GET", "/app/api/keys")).body;
+  for (const path of [`sessions/${session.id}`, `keys/${keys[0]?.id}`]) {
+    const { status, body } = await foreign.call("DELETE", `/app/api/${path}`);
+    expect([status, body.error?.code]).toEqual([404, "not_found"]);
+  }
+  expect((await dashboard.call("GET", "/app/api/session")).status).toBe(200);
+
+  const reader = new Dashboard();
+  await reader.logIn({ apiKey: await createKey(system, tenant.id, "posts:read") });
+  const refusals = [
+    await reader.call("POST", "/api/v1/posts", { content: "No", accountIds: [] }),
+    await reader.call("POST", "/app/api/keys", { name: "More", scopes: ["posts:write"] }),
+    await reader.call("DELETE", `/app/api/sessions/${session.id}`),
+  ];
+  expect(refusals.map(({ body }) => body.error?.code)).toEqual(
+    refusals.map(() => "insufficient_scope"),
+  );
+});
+
+test("in a browser, scripts cannot read the cookie of a session, and a page of another site reads and changes nothing with it", async () => {
+  const base = system.local().baseUrl;
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`${base}/app`);
+  const request = {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ token: tokenOf(await issueLink(tenant)) }),
+  };
+  const status = await page.evaluate(
+    async (init) => (await fetch("/app/api/session", init)).status,
+    request,
+  );
+  expect([status, await page.evaluate("document.cookie")]).toEqual([201, ""]);
+  const [cookie] = await context.cookies();
+  expect(cookie).toMatchObject({ name: "postrider", httpOnly: true, sameSite: "Lax", path: "/" });
+
+  const html = `<a href="${base}/app/api/keys">prize</a><form method="post" action="${base}/api/v1/posts"><button>prize</button></form>`;
+  await context.route("http://evil.example/", (route) =>
+    route.fulfill({ contentType: "text/html", body: html }),
+  );
+  for (const [element, path, refusal] of [
+    ["a", "/app/api/keys", 403],
+    ["button", "/api/v1/posts", 401],
+  ] as const) {
+    await page.goto("http://evil.example/");
+    const answer = page.waitForResponse(`${base}${path}`);
+    await page.click(element);
+    expect((await answer).status()).toBe(refusal);
+  }
+  expect((await context.request.get(`${base}/app/api/session`)).status()).toBe(200);
+  await context.close();
+});

@@ -1,0 +1,205 @@
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { launchBrowser } from "./support/observers/browser.ts";
+import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { create, inMs, whenPost } from "./support/requests/posts.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
+
+/** Journeys through the login, the list of posts and the page of a post, in a real browser. */
+
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const tenant = await openTenant(system);
+const bluesky = await tenant.connect("bluesky");
+const x = await tenant.connect("x", "reconnected");
+const refused = await tenant.connect("x", "refused");
+afterAll(() => browser.close());
+
+/** A machine with other work publishes slowly. */
+const SLOW_MS = 60_000;
+const HOSTILE = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>"'>`;
+
+const open = (options: Parameters<typeof openDashboard>[3] = {}) =>
+  openDashboard(browser, system, tenant.id, options);
+
+/** The row of a post in the list. */
+const rowOf = (page: Page, text: string) => page.locator("[data-row]", { hasText: text });
+/** The row of an account on the page of a post. */
+const accountOf = (page: Page, name: string) =>
+  page
+    .getByRole("region")
+    .locator("div", { has: page.getByTitle(name, { exact: true }) })
+    .first();
+
+async function approveAtPlatform(page: Page, username: string): Promise<void> {
+  await page.waitForURL(/\/connect\//);
+  await page.getByRole("button").click();
+  await page.getByLabel("Username").fill(username);
+  await page.getByRole("button", { name: "Approve" }).click();
+}
+
+test("a post is seen live, one account that failed is connected again and sent again, and the post is deleted", async () => {
+  await using dashboard = await open();
+  const { page, complaints } = dashboard;
+  await tenant.addFault(x, { operation: "publish", mode: "status", status: 401, times: 2 });
+  const scheduledAt = inMs(3_000);
+  const accountIds = [bluesky, x];
+  const { id } = await create(tenant.api, { content: "Seen live", accountIds, scheduledAt });
+  // The list learns of the post without a reload.
+  await rowOf(page, "Seen live").getByText("Partly published").waitFor();
+  await page.getByRole("heading", { name: "Needs you" }).waitFor();
+  await rowOf(page, "Seen live").getByRole("link", { name: "Fix 1 account" }).click();
+
+  await page.getByRole("heading", { name: "1 of 2 is published. 1 needs you." }).waitFor();
+  await page.getByText("account_reconnect_required").waitFor();
+  await page.getByRole("button", { name: "Reconnect, then retry" }).click();
+  await approveAtPlatform(page, "reconnected");
+  await page.waitForURL(new RegExp(`/app/posts/${id}$`));
+  await page.getByText("1 publication is sent again.").waitFor();
+  await page.getByRole("heading", { name: "2 accounts" }).waitFor();
+  await page.getByRole("button", { name: "Delete from 2 accounts…" }).waitFor();
+  expect(await tenant.countVisible("Seen live")).toBe(2);
+
+  await page.getByRole("button", { name: "Delete from 2 accounts…" }).click();
+  await page.getByRole("button", { name: "Delete from 2", exact: true }).click();
+  await page.getByText("Cancelled").waitFor();
+  await expect.poll(() => tenant.countVisible("Seen live")).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+test("a post with an unknown outcome is noted as published by a person who looked, and the link is kept", async () => {
+  const telegram = await tenant.connect("telegram");
+  await tenant.addFault(telegram, { operation: "publish", mode: "drop_after_commit" });
+  const { id } = await create(tenant.api, { content: "Unknown", accountIds: [telegram] });
+  await whenPost(tenant.api, id, "failed", SLOW_MS);
+  await using dashboard = await open();
+  const { page, complaints } = dashboard;
+  await rowOf(page, "Unknown").getByRole("link", { name: "Look on Telegram" }).click();
+  await page.getByRole("button", { name: "It is there…" }).click();
+  await page.getByLabel("Link to the post").fill("http://t.me/c/1");
+  await page.getByRole("button", { name: "Note it as published" }).click();
+  await page.getByText("This is not an address that begins with https://.").waitFor();
+  await page.getByLabel("Link to the post").fill("https://t.me/c/1/2");
+  await page.getByRole("button", { name: "Note it as published" }).click();
+  await page.getByRole("heading", { name: "1 account", exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "Open" }).getAttribute("href")).toBe(
+    "https://t.me/c/1/2",
+  );
+  expect(complaints).toEqual([]);
+});
+
+test("a scheduled post is moved to another time by keyboard alone, and moved back with U", async () => {
+  const scheduledAt = "2026-12-24T09:00:00.000Z";
+  const { id } = await create(tenant.api, { content: "Moved", accountIds: [bluesky], scheduledAt });
+  await using dashboard = await open();
+  const { page, complaints } = dashboard;
+  await rowOf(page, "Moved").waitFor();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/app\/posts\/./);
+  await page.goto(page.url().replace(/posts\/.*$/, `posts/${id}`));
+  await page.getByRole("button", { name: "Move to…" }).focus();
+  await page.keyboard.press("Enter");
+  // Esc closes the dialog and not the page, and the focus is where it was.
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.evaluate("document.activeElement?.textContent")).toBe("Move to…");
+  expect(page.url()).toContain(id);
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Time", { exact: true }).fill("19:30");
+  await page.keyboard.press("Tab");
+  await page.getByRole("button", { name: "Move to 19:30" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByText("Moved to Thu 24 Dec, 19:30 Seoul.").waitFor();
+  const timeOf = async () =>
+    (await tenant.api.call<{ scheduledAt: string }>("GET", `/posts/${id}`)).body.scheduledAt;
+  expect(await timeOf()).toBe("2026-12-24T10:30:00.000Z");
+  await page.keyboard.press("u");
+  await expect.poll(timeOf).toBe(scheduledAt);
+  expect(complaints).toEqual([]);
+});
+
+test("a time that was changed by another person meanwhile is not overwritten without being shown", async () => {
+  const scheduledAt = "2026-12-25T09:00:00.000Z";
+  const { id } = await create(tenant.api, { content: "Two", accountIds: [bluesky], scheduledAt });
+  await using dashboard = await open();
+  const { page } = dashboard;
+  await page.goto(`${page.url().split("/app")[0]}/app/posts/${id}`);
+  await page.getByRole("button", { name: "Move to…" }).click();
+  await page.getByLabel("Time", { exact: true }).fill("19:30");
+  // The other person is faster, and the page does not learn of it in time.
+  await page.route("**/app/api/events", (route) => route.abort());
+  await page.route(`**/api/v1/posts/${id}`, (route) =>
+    route.request().method() === "GET" ? route.abort() : route.continue(),
+  );
+  const theirs = "2026-12-25T12:00:00.000Z";
+  await tenant.api.call("PATCH", `/posts/${id}`, { body: { scheduledAt: theirs } });
+  await page.getByRole("button", { name: "Move to 19:30" }).click();
+  await page.unroute(`**/api/v1/posts/${id}`);
+  await page.getByRole("heading", { name: /^Someone changed this post/ }).waitFor();
+  await page.getByRole("dialog").getByText("21:00").waitFor();
+  await page.getByRole("button", { name: "Use mine" }).click();
+  await expect
+    .poll(async () => (await tenant.api.getPost(id)) as unknown)
+    .toMatchObject({ scheduledAt: "2026-12-25T10:30:00.000Z" });
+});
+
+test("hostile texts are shown as texts everywhere", async () => {
+  const { id } = await create(tenant.api, {
+    content: HOSTILE,
+    accountIds: [bluesky],
+    isDraft: true,
+  });
+  await using dashboard = await open();
+  const { page, complaints } = dashboard;
+  await rowOf(page, HOSTILE).click();
+  await page.waitForURL(new RegExp(id));
+  await page.getByText(HOSTILE, { exact: true }).first().waitFor();
+  expect(await page.title()).not.toBe("run");
+  expect(complaints).toEqual([]);
+});
+
+test("a session that ends while a page is open leaves the page as it is, and goes on after a new login", async () => {
+  await using dashboard = await open();
+  const { page } = dashboard;
+  await page.getByRole("button", { name: "Scheduled" }).click();
+  await system.operate("dashboard", "revoke", "--workspace", tenant.id);
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+  await page.getByLabel("API key").fill(tenant.key);
+  await page.getByRole("button", { name: "Log in again" }).click();
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "hidden" });
+  expect(page.url()).toMatch(/tab=scheduled/);
+  const kept = await page.evaluate("JSON.stringify([{ ...localStorage }, document.cookie])");
+  expect(kept).not.toContain(tenant.key.slice(-12));
+});
+
+describe.each([
+  { locale: "en-GB", colorScheme: "light", width: 1280 },
+  { locale: "ko-KR", colorScheme: "dark", width: 1280 },
+  { locale: "en-GB", colorScheme: "dark", width: 390 },
+  { locale: "ko-KR", colorScheme: "light", width: 390 },
+] as const)("axe-core finds nothing in $locale, $colorScheme, at $width pixels:", (look) => {
+  test("in the list of posts, on the page of one, at the first run and at the login", async () => {
+    const content = `Looked at in ${Object.values(look).join(", ")}`;
+    const failing = { content, accountIds: [bluesky, refused] };
+    await tenant.addFault(refused, { operation: "publish", mode: "refuse" });
+    const { id } = await create(tenant.api, failing);
+    await whenPost(tenant.api, id, "partial", SLOW_MS);
+    await using dashboard = await open(look);
+    const { page, complaints } = dashboard;
+    await rowOf(page, content).getByText("X:").waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    const base = page.url().split("/app")[0] ?? "";
+    await page.goto(`${base}/app/posts/${id}`);
+    await accountOf(page, "refused").waitFor();
+    await page.getByText("#1").first().waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await page.goto(`${base}/app/start`);
+    await page.locator("summary").click();
+    await page.getByText("TikTok", { exact: true }).waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await page.goto(`${base}/app/login`);
+    await page.locator("input").waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+});

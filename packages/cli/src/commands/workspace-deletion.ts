@@ -1,0 +1,146 @@
+import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
+import {
+  type WorkspaceRemoval,
+  WorkspaceRemovalService,
+} from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { required, toInstant } from "#src/answers.ts";
+import {
+  type Arguments,
+  type Command,
+  findInteger,
+  findText,
+  getPositional,
+  type Result,
+} from "#src/command.ts";
+import { UsageError } from "#src/failures.ts";
+import type { Services } from "#src/services.ts";
+import { formatRecord } from "#src/table.ts";
+
+const DEFAULT_DAYS = 7;
+const MAX_DAYS = 365;
+const DAY_SECONDS = 86_400;
+
+/** What is known of a workspace that is being deleted. */
+function toJson({ id, name, deletion }: Workspace, removal: WorkspaceRemoval | undefined) {
+  const state = removal?.isRemoving === true ? "removing" : "stopped";
+  return {
+    id,
+    name,
+    status: deletion === undefined ? "active" : state,
+    requestedAt: toInstant(deletion?.requestedAt),
+    removesAt: toInstant(deletion?.removesAt),
+    services: (removal?.services ?? []).map(({ service, rows, isDone }) => ({
+      service,
+      rows: Number(rows),
+      done: isDone,
+    })),
+  };
+}
+
+type Shown = ReturnType<typeof toJson>;
+
+function toResult(json: Shown): Result {
+  const services = json.services.map(({ service, rows, done }) => [
+    `removed from ${service}`,
+    `${rows} rows${done ? ", nothing is left" : ""}`,
+  ]);
+  const text = formatRecord({
+    id: json.id,
+    name: json.name,
+    status: json.status,
+    ...(json.requestedAt === null ? {} : { "deletion requested": json.requestedAt }),
+    ...(json.removesAt === null ? {} : { "removed from": json.removesAt }),
+    ...Object.fromEntries(services),
+  });
+  return { json, text };
+}
+
+/** The line of the audit log that stays when nothing else does. */
+async function findRemoved(services: Services, id: string): Promise<Result> {
+  const { entries } = await services.client("accounts", AuditService).listAuditEntries({
+    workspaceId: id,
+    action: "workspace.remove",
+    newestFirst: true,
+    limit: 1,
+  });
+  const [entry] = entries;
+  if (entry === undefined) throw notFound();
+  const { removedRows = {} } = JSON.parse(entry.details) as { removedRows?: object };
+  const json = { id, status: "removed", removedAt: toInstant(entry.at), removedRows };
+  const counts = Object.entries(removedRows).map(([service, rows]) => `${service} ${rows}`);
+  const record = { id, status: "removed", at: json.removedAt ?? "", rows: counts.join(", ") };
+  return { json, text: formatRecord(record) };
+}
+
+async function show(services: Services, args: Arguments): Promise<Result> {
+  const id = getPositional(args);
+  if (!isId(id)) throw notFound();
+  const { workspaces } = await services
+    .client("accounts", WorkspaceService)
+    .batchGetWorkspaces({ ids: [id] });
+  const [workspace] = workspaces;
+  if (workspace === undefined) return await findRemoved(services, id);
+  const { removals } = await services
+    .client("accounts", WorkspaceRemovalService)
+    .listWorkspaceRemovals({});
+  return toResult(
+    toJson(
+      workspace,
+      removals.find(({ workspaceId }) => workspaceId === id),
+    ),
+  );
+}
+
+/** @throws UsageError if the options contradict each other. */
+function parseGrace(args: Arguments): { readonly graceSeconds: bigint; readonly name: string } {
+  const days = findInteger(args, "grace-days", 1);
+  const name = findText(args, "confirm");
+  if (args.values.now !== true) {
+    if (name !== undefined) throw new UsageError("--confirm is an option of --now");
+    if (days !== undefined && days > MAX_DAYS)
+      throw new UsageError(`--grace-days must be at most ${MAX_DAYS}`);
+    return { graceSeconds: BigInt((days ?? DEFAULT_DAYS) * DAY_SECONDS), name: "" };
+  }
+  if (days !== undefined) throw new UsageError("--now and --grace-days exclude each other");
+  if (name === undefined)
+    throw new UsageError("--now needs --confirm with the name of the workspace");
+  return { graceSeconds: 0n, name };
+}
+
+async function remove(services: Services, args: Arguments): Promise<Result> {
+  const id = getPositional(args);
+  const { cancel, status } = args.values;
+  if (status === true) return await show(services, args);
+  const client = services.client("accounts", WorkspaceService);
+  if (cancel === true) {
+    const { workspace } = await client.cancelWorkspaceDeletion({ id });
+    return toResult(toJson(required(workspace), undefined));
+  }
+  const { workspace } = await client.deleteWorkspace({ id, ...parseGrace(args) });
+  const { json, text } = toResult(toJson(required(workspace), undefined));
+  const notes = [
+    "Its keys, publishing and webhooks stop within 5 s.",
+    `Follow the removal with \`postrider workspace show ${id}\`.`,
+  ];
+  return { json, text: `${text}\n\n${notes.join(" ")}` };
+}
+
+export const workspaceDeletionCommands: readonly Command[] = [
+  {
+    words: "workspace show",
+    synopsis: "ID",
+    summary: "show whether a workspace works, is stopped or is being removed, and how far that is",
+    run: show,
+  },
+  {
+    words: "workspace delete",
+    synopsis: "ID [--grace-days N] [--now --confirm NAME] [--cancel] [--status]",
+    summary:
+      "stop a workspace at once and remove everything of it after 7 days, after --grace-days N, or with --now as soon as its calls have ended; --cancel withdraws the request until the removal begins; --status shows how far it is",
+    run: remove,
+  },
+];

@@ -1,0 +1,193 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { mkdir, readFile, rename, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
+import { notFound, ServiceError } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import {
+  type Arguments,
+  type Command,
+  getPositional,
+  getText,
+  type Result,
+  type Terminal,
+} from "#src/command.ts";
+import { CommandFailure } from "#src/failures.ts";
+import type { Services } from "#src/services.ts";
+import { formatRecord } from "#src/table.ts";
+
+const SERVICES = ["accounts", "media", "posts", "delivery"] as const;
+
+/** How far a file is: `after` is undefined when it is complete. */
+interface FileState {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly after?: string;
+}
+
+/** Stored beside the files after each page, so that a stopped export continues. */
+interface Progress {
+  readonly workspaceId: string;
+  readonly startedAt: string;
+  readonly files: Record<string, FileState>;
+}
+
+/** Replaces the file as a whole, so that a stop leaves the old or the new one. */
+async function writeJson(path: string, value: unknown): Promise<void> {
+  await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`);
+  await rename(`${path}.new`, path);
+}
+
+async function writeProgress(folder: string, progress: Progress): Promise<void> {
+  await writeJson(join(folder, "progress.json"), progress);
+}
+
+async function readProgress(folder: string, workspaceId: string): Promise<Progress> {
+  const path = join(folder, "progress.json");
+  if (!existsSync(path)) return { workspaceId, startedAt: new Date().toISOString(), files: {} };
+  const progress = JSON.parse(await readFile(path, "utf8")) as Progress;
+  if (progress.workspaceId !== workspaceId)
+    throw new CommandFailure("other_workspace", `${folder} contains another workspace`);
+  return progress;
+}
+
+/** Appends the pages of a table to its file, from the place at which an earlier run stopped. */
+async function exportTable(
+  services: Services,
+  folder: string,
+  progress: Progress,
+  [service, table]: readonly [(typeof SERVICES)[number], string],
+): Promise<number> {
+  const name = `${service}.${table}.jsonl`;
+  const path = join(folder, name);
+  const client = services.client(service, WorkspaceExportService);
+  const { workspaceId, files } = progress;
+  let state = files[name] ?? { rows: 0, bytes: 0, after: "" };
+  if (state.after === undefined) return state.rows;
+  await writeFile(path, "", { flag: "a" });
+  // What a stopped run wrote after it last stored its progress is written again.
+  await truncate(path, state.bytes);
+  for (let after: string | undefined = state.after; after !== undefined;) {
+    const page = await client.listExportedRows({ workspaceId, table, after });
+    const text = page.rows.map((row) => `${row}\n`).join("");
+    await writeFile(path, text, { flag: "a" });
+    after = page.next === "" ? undefined : page.next;
+    const rows = state.rows + page.rows.length;
+    const done = { rows, bytes: state.bytes + Buffer.byteLength(text) };
+    state = after === undefined ? done : { ...done, after };
+    files[name] = state;
+    await writeProgress(folder, progress);
+  }
+  return state.rows;
+}
+
+/** A line at a time, so that memory does not grow with the file. */
+async function* readLines(path: string): AsyncGenerator<string, undefined> {
+  let rest = "";
+  for await (const chunk of createReadStream(path, { encoding: "utf8" })) {
+    const lines = (rest + String(chunk)).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  return undefined;
+}
+
+async function exportFile(
+  services: Services,
+  path: string,
+  ref: { readonly workspaceId: string; readonly id: string },
+): Promise<number> {
+  const client = services.client("media", MediaFileService);
+  const file = createWriteStream(`${path}.new`);
+  let bytes = 0;
+  for (;;) {
+    const { content } = await client.readMediaFile({ ...ref, offset: BigInt(bytes) });
+    if (content.length === 0) break;
+    if (!file.write(content)) await once(file, "drain");
+    bytes += content.length;
+  }
+  file.end();
+  await once(file, "finish");
+  await rename(`${path}.new`, path);
+  return bytes;
+}
+
+/** The uploaded files of ready media. One that is deleted meanwhile is left out. */
+async function exportFiles(services: Services, folder: string, progress: Progress): Promise<void> {
+  await mkdir(join(folder, "media"), { recursive: true });
+  for await (const line of readLines(join(folder, "media.media.jsonl"))) {
+    const { id, status } = JSON.parse(line) as { id: string; status: string };
+    const name = `media/${id}`;
+    if (status !== "ready" || progress.files[name] !== undefined) continue;
+    try {
+      const ref = { workspaceId: progress.workspaceId, id };
+      const bytes = await exportFile(services, join(folder, name), ref);
+      progress.files[name] = { rows: 0, bytes };
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.reason !== "not_found") throw error;
+    }
+    await writeProgress(folder, progress);
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+/** Written last: a folder with a manifest is complete. */
+async function writeManifest(folder: string, progress: Progress): Promise<Result> {
+  const { workspaceId, startedAt } = progress;
+  const files: Record<string, object> = {};
+  for (const [name, { rows, bytes }] of Object.entries(progress.files))
+    files[name] = { rows, bytes, sha256: await hashOf(join(folder, name)) };
+  const finishedAt = new Date().toISOString();
+  await writeJson(join(folder, "manifest.json"), {
+    version: 1,
+    workspaceId,
+    startedAt,
+    finishedAt,
+    files,
+  });
+  const rows = Object.values(progress.files).reduce((sum, file) => sum + file.rows, 0);
+  const mediaFiles = Object.keys(files).filter((name) => name.startsWith("media/")).length;
+  const text = formatRecord({ folder, rows: String(rows), "media files": String(mediaFiles) });
+  return { json: { workspaceId, folder, rows, mediaFiles }, text };
+}
+
+async function exportWorkspace(
+  services: Services,
+  args: Arguments,
+  { note }: Terminal,
+): Promise<Result> {
+  const workspaceId = getPositional(args);
+  const folder = getText(args, "to");
+  if (!isId(workspaceId)) throw notFound();
+  await mkdir(folder, { recursive: true });
+  const progress = await readProgress(folder, workspaceId);
+  for (const service of SERVICES) {
+    const client = services.client(service, WorkspaceExportService);
+    const { tables } = await client.listExportedTables({});
+    for (const table of tables) {
+      const rows = await exportTable(services, folder, progress, [service, table]);
+      if (table === "workspaces" && rows === 0) throw notFound();
+      note({ json: { service, table, rows }, text: `${service}.${table}: ${rows} rows` });
+    }
+  }
+  await exportFiles(services, folder, progress);
+  return await writeManifest(folder, progress);
+}
+
+export const workspaceExportCommands: readonly Command[] = [
+  {
+    words: "workspace export",
+    synopsis: "ID --to FOLDER",
+    summary:
+      "write everything of a workspace but its secrets as JSON Lines and media files; a stopped export continues",
+    run: exportWorkspace,
+  },
+];

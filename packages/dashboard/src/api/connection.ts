@@ -1,0 +1,69 @@
+import { createStore } from "../settings/create-store.ts";
+
+/**
+ * What the last answers say about the way to the server. The banner of the frame and the dialog of
+ * an ended session follow it, so that no screen has to.
+ */
+export interface Connection {
+  /** Since when no answer has come, in ms since 1970. */
+  readonly lostSince: number | undefined;
+  /** The server cannot answer right now; it is asked again at this time. */
+  readonly unavailable: { readonly until: number; readonly requestId: string | null } | undefined;
+  /** The rate limit lets the next request through at this time. */
+  readonly limitedUntil: number | undefined;
+  /** The session has ended; the page stays as it is. */
+  readonly sessionEnded: boolean;
+}
+
+const FINE: Connection = {
+  lostSince: undefined,
+  unavailable: undefined,
+  limitedUntil: undefined,
+  sessionEnded: false,
+};
+
+export const connection = createStore<Connection>(FINE);
+
+const UNAVAILABLE = new Set([500, 502, 503, 504]);
+const DEFAULT_WAIT_SECONDS = 2;
+
+function waitOf(response: Response, now: number): number {
+  const seconds = Number(response.headers.get("retry-after") ?? DEFAULT_WAIT_SECONDS);
+  return now + (Number.isFinite(seconds) ? seconds : DEFAULT_WAIT_SECONDS) * 1000;
+}
+
+/** The connection after an answer. */
+export function afterAnswer(before: Connection, response: Response, now: number): Connection {
+  const { status } = response;
+  if (status === 401) return { ...FINE, sessionEnded: true };
+  if (status === 429)
+    return { ...FINE, sessionEnded: before.sessionEnded, limitedUntil: waitOf(response, now) };
+  const unavailable = UNAVAILABLE.has(status)
+    ? { until: waitOf(response, now), requestId: response.headers.get("x-request-id") }
+    : undefined;
+  if (unavailable === undefined && isFine(before)) return before;
+  return { ...FINE, sessionEnded: before.sessionEnded && !response.ok, unavailable };
+}
+
+function isFine({ lostSince, unavailable, limitedUntil, sessionEnded }: Connection): boolean {
+  return (
+    lostSince === undefined &&
+    unavailable === undefined &&
+    limitedUntil === undefined &&
+    !sessionEnded
+  );
+}
+
+/** Like `fetch`, and notes what the answer says about the connection. */
+export const watchedFetch: typeof fetch = async (input, init) => {
+  try {
+    const response = await fetch(input, init);
+    connection.set(afterAnswer(connection.get(), response, Date.now()));
+    return response;
+  } catch (error) {
+    const isAborted = error instanceof DOMException && error.name === "AbortError";
+    const before = connection.get();
+    if (!isAborted) connection.set({ ...before, lostSince: before.lostSince ?? Date.now() });
+    throw error;
+  }
+};

@@ -1,0 +1,102 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { Skeleton } from "../kit/empty-state.tsx";
+import { ToastBar } from "../kit/toast.tsx";
+import { useLiveEvents } from "../live/live-events.ts";
+import { postsApi } from "../posts/posts-api.ts";
+import { refusedMove } from "../posts/refused-moves.ts";
+import { SCREENS } from "../screens.ts";
+import { useStore } from "../settings/create-store.ts";
+import { frameWords } from "../words/frame-words.ts";
+import { useWords } from "../words/use-words.ts";
+import { ConnectionNotes } from "./connection-notes.tsx";
+import { ErrorBoundary } from "./error-boundary.tsx";
+import css from "./frame.module.css";
+import { KeyList } from "./key-list.tsx";
+import { NotFound } from "./not-found.tsx";
+import { SessionEnded } from "./session-ended.tsx";
+import { Sidebar } from "./sidebar.tsx";
+import { TabBar } from "./tab-bar.tsx";
+import { useArrival } from "./use-arrival.ts";
+import { useCounts } from "./use-counts.ts";
+import { useFrameKeys } from "./use-frame-keys.ts";
+
+/**
+ * What stands around every screen: navigation, keys, live changes, and notes about the connection.
+ */
+export function Frame() {
+  const words = useWords(frameWords);
+  const [isKeyListOpen, setKeyListOpen] = useState(false);
+  const showKeys = () => setKeyListOpen(true);
+  const counts = useCounts();
+  useLiveEvents(useQueryClient());
+  useFrameKeys(showKeys);
+  return (
+    <>
+      <a className={css.skip} href="#main">
+        {words.skip}
+      </a>
+      <div className={css.app}>
+        <Sidebar counts={counts} onShowKeys={showKeys} />
+        <main className={css.main} id="main" tabIndex={-1}>
+          <ConnectionNotes />
+          <Screens />
+        </main>
+        <TabBar counts={counts} onShowKeys={showKeys} />
+      </div>
+      <ToastBar />
+      <SessionEnded />
+      <Refused />
+      {isKeyListOpen && <KeyList onClose={() => setKeyListOpen(false)} />}
+    </>
+  );
+}
+
+const RefusedMove = lazy(async () => {
+  const { RefusedMove: Component } = await import("../posts/refused-move.tsx");
+  return { default: Component };
+});
+
+/** An undo can be refused after one has gone to another screen. */
+function Refused() {
+  const refused = useStore(refusedMove);
+  return (
+    refused && (
+      <Suspense>
+        <RefusedMove {...refused} />
+      </Suspense>
+    )
+  );
+}
+
+/** The posts; a workspace without an account begins with the way to its first post. */
+function Landing() {
+  const { data, isError } = useQuery(postsApi.accounts());
+  if (data === undefined && !isError) return <Skeleton />;
+  return <Redirect to={data?.accounts.length === 0 ? "/start" : "/posts"} replace />;
+}
+
+function Screens() {
+  const [path] = useLocation();
+  useArrival(path);
+  return (
+    <ErrorBoundary key={path}>
+      <Suspense fallback={<Skeleton />}>
+        <Switch>
+          <Route path="/">
+            <Landing />
+          </Route>
+          {SCREENS.map(({ path: screenPath, Component }) => (
+            <Route key={screenPath} path={screenPath}>
+              <Component />
+            </Route>
+          ))}
+          <Route>
+            <NotFound />
+          </Route>
+        </Switch>
+      </Suspense>
+    </ErrorBoundary>
+  );
+}

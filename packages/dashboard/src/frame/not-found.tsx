@@ -1,0 +1,17 @@
+import { LinkButton } from "../kit/button.tsx";
+import { EmptyState } from "../kit/empty-state.tsx";
+import { Page } from "../kit/page.tsx";
+import { frameWords } from "../words/frame-words.ts";
+import { useWords } from "../words/use-words.ts";
+
+export function NotFound() {
+  const words = useWords(frameWords);
+  return (
+    <Page title={words.notFound}>
+      <EmptyState
+        title={words.notFoundHint}
+        action={<LinkButton href="/posts">{words.toPosts}</LinkButton>}
+      />
+    </Page>
+  );
+}

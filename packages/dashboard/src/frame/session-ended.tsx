@@ -1,0 +1,77 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { type SubmitEvent, useEffect, useEffectEvent, useState } from "react";
+import { connection } from "../api/connection.ts";
+import { Button } from "../kit/button.tsx";
+import { Dialog } from "../kit/dialog.tsx";
+import { ErrorNotice } from "../kit/error-notice.tsx";
+import { Field, Input } from "../kit/field.tsx";
+import { sessionApi } from "../session/session-api.ts";
+import { useStore } from "../settings/create-store.ts";
+import { frameWords } from "../words/frame-words.ts";
+import { useWords } from "../words/use-words.ts";
+
+const FORM = "log-in-again";
+
+/**
+ * Over the page when its session has ended. Nothing behind it is unmounted, so that a text that is
+ * being written stays; a login in another tab is noticed when this one is looked at again.
+ */
+export function SessionEnded() {
+  return useStore(connection).sessionEnded ? <SessionEndedDialog /> : null;
+}
+
+function SessionEndedDialog() {
+  const words = useWords(frameWords);
+  const [key, setKey] = useState("");
+  const { error, logIn } = useLogIn(key);
+  return (
+    <Dialog
+      title={words.ended}
+      footer={
+        <Button kind="primary" type="submit" form={FORM}>
+          {words.logInAgain}
+        </Button>
+      }
+    >
+      <p className="sm quiet">{words.endedHint}</p>
+      <form id={FORM} onSubmit={(event) => void logIn(event)}>
+        <Field label={words.apiKey}>
+          {(control) => (
+            <Input
+              {...control}
+              type="password"
+              className="mono"
+              placeholder="pr_live_…"
+              value={key}
+              onChange={({ target }) => setKey(target.value)}
+            />
+          )}
+        </Field>
+      </form>
+      {error !== undefined && <ErrorNotice error={error} />}
+    </Dialog>
+  );
+}
+
+/** Opens a session by the key, or finds one that was opened in another tab. */
+function useLogIn(key: string) {
+  const client = useQueryClient();
+  const [error, setError] = useState<unknown>();
+  const refresh = () => client.invalidateQueries();
+  const look = useEffectEvent(() => void sessionApi.get().then(refresh, () => undefined));
+  useEffect(() => {
+    const onFocus = () => look();
+    addEventListener("focus", onFocus);
+    return () => removeEventListener("focus", onFocus);
+  }, []);
+  const logIn = async (event: SubmitEvent) => {
+    event.preventDefault();
+    try {
+      await sessionApi.open({ apiKey: key.trim() });
+      await refresh();
+    } catch (caught) {
+      setError(caught);
+    }
+  };
+  return { error, logIn };
+}

@@ -1,0 +1,24 @@
+import type { DashboardEvent } from "@postrider/rest/dashboard/events";
+import { expect, test } from "vitest";
+import { isTouched } from "./live-events.ts";
+
+const post: DashboardEvent = { type: "post", id: "p1" };
+const target: DashboardEvent = { type: "target", id: "t1", postId: "p1" };
+
+test("an event about a post is read again in lists, in the overview and in this post only", () => {
+  expect(isTouched(["post", "list", { status: "failed" }], [post])).toBe(true);
+  expect(isTouched(["overview"], [post])).toBe(true);
+  expect(isTouched(["post", "p1"], [post])).toBe(true);
+  expect(isTouched(["post", "p2"], [post])).toBe(false);
+  expect(isTouched(["account", "list"], [post])).toBe(false);
+});
+
+test("an event about a target changes its post", () => {
+  expect(isTouched(["post", "p1", "words"], [target])).toBe(true);
+  expect(isTouched(["post", "p2"], [target])).toBe(false);
+});
+
+test("an event without an id changes everything of its kind, and a gap in the stream everything", () => {
+  expect(isTouched(["quota", "today"], [{ type: "quota", id: null }])).toBe(true);
+  expect(isTouched(["webhook", "x"], [{ type: "resync", id: null }])).toBe(true);
+});

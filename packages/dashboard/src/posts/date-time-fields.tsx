@@ -1,0 +1,100 @@
+import { Calendar, ChevronDown } from "lucide-react";
+import { classNames } from "../kit/class-names.ts";
+import { Input } from "../kit/field.tsx";
+import { ZoneCombobox } from "../kit/zone-combobox.tsx";
+import { useSettings } from "../settings/settings.ts";
+import { fullDayOf } from "../time/format-time.ts";
+import { type Placement, placeInZone, toZoned } from "../time/place-in-zone.ts";
+import { placeOf } from "../time/place-names.ts";
+import { useWords } from "../words/use-words.ts";
+import css from "./date-time-fields.module.css";
+import { postWords } from "./post-words.ts";
+
+/** A wall clock reading as it is typed; `date` and `time` can be unfinished. */
+export interface Reading {
+  readonly date: string;
+  readonly time: string;
+  readonly zone: string;
+}
+
+const STEP_MINUTES = 60;
+
+/** The time of the post, or the next full hour: a draft has none. */
+export function firstReading(scheduledAt: string | null, zone: string): Reading {
+  const now = Temporal.Now.zonedDateTimeISO(zone);
+  const at =
+    scheduledAt === null
+      ? now.add({ minutes: STEP_MINUTES }).round({ smallestUnit: "hour", roundingMode: "floor" })
+      : toZoned(scheduledAt, zone);
+  const time = at.toPlainTime().toString({ smallestUnit: "minute" });
+  return { date: at.toPlainDate().toString(), time, zone };
+}
+
+/** Where the reading lies in time; undefined while it is unfinished. */
+export function placeReading({ date, time, zone }: Reading): Placement | undefined {
+  if (date === "" || time === "") return undefined;
+  return placeInZone(Temporal.PlainDateTime.from(`${date}T${time}`), zone);
+}
+
+interface DateTimeFieldsProps {
+  readonly reading: Reading;
+  readonly onChange: (reading: Reading) => void;
+}
+
+/** Date, time and place: the browser's own fields, which every reader knows how to use. */
+export function DateTimeFields({ reading, onChange }: DateTimeFieldsProps) {
+  const words = useWords(postWords).move;
+  const { language } = useSettings();
+  const { time, zone } = reading;
+  return (
+    <div className={css.fields}>
+      <DateField reading={reading} onChange={onChange} />
+      <Input
+        type="time"
+        aria-label={words.time}
+        className={classNames("num", css.time)}
+        data-place="time"
+        value={time}
+        onChange={({ target }) => onChange({ ...reading, time: target.value })}
+      />
+      <ZoneCombobox
+        label={words.place}
+        value={zone}
+        onChange={(chosen) => onChange({ ...reading, zone: chosen })}
+        trigger={(props) => (
+          <button
+            type="button"
+            className={css.box}
+            aria-label={words.changePlace(placeOf(zone, language))}
+            {...props}
+          >
+            {placeOf(zone, language)}
+            <ChevronDown className="i i-s" aria-hidden="true" />
+          </button>
+        )}
+      />
+    </div>
+  );
+}
+
+/** While the field does not have the focus, its date is read in words, with the weekday. */
+function DateField({ reading, onChange }: DateTimeFieldsProps) {
+  const words = useWords(postWords).move;
+  const { language } = useSettings();
+  const noon = placeReading({ ...reading, time: "12:00" });
+  return (
+    <span className={classNames(css.box, css.date)}>
+      <Calendar className="i" aria-hidden="true" />
+      <span className="num" aria-hidden="true">
+        {noon === undefined ? words.date : fullDayOf(noon.at, language)}
+      </span>
+      <input
+        type="date"
+        aria-label={words.date}
+        value={reading.date}
+        onChange={({ target }) => onChange({ ...reading, date: target.value })}
+        onClick={({ currentTarget }) => currentTarget.showPicker()}
+      />
+    </span>
+  );
+}

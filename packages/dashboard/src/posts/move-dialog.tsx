@@ -1,0 +1,169 @@
+import { PostriderError } from "@postrider/client";
+import { useQuery } from "@tanstack/react-query";
+import { ClockArrowUp } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Button } from "../kit/button.tsx";
+import { Note } from "../kit/card.tsx";
+import { Dialog } from "../kit/dialog.tsx";
+import { ErrorNotice } from "../kit/error-notice.tsx";
+import { FieldError } from "../kit/field.tsx";
+import { Segments } from "../kit/segments.tsx";
+import { queueApi } from "../queue/queue-api.ts";
+import { useSettings } from "../settings/settings.ts";
+import { clockOf, dayOf } from "../time/format-time.ts";
+import { type Placement, toInstantText, toZoned } from "../time/place-in-zone.ts";
+import { offsetOf, placeOf } from "../time/place-names.ts";
+import { useNow } from "../time/use-now.ts";
+import { kitWords } from "../words/kit-words.ts";
+import { useWords } from "../words/use-words.ts";
+import { ConflictDialog } from "./conflict-dialog.tsx";
+import { DateTimeFields, firstReading, placeReading, type Reading } from "./date-time-fields.tsx";
+import { useMovePost } from "./move-post.ts";
+import { postWords } from "./post-words.ts";
+import { postsApi } from "./posts-api.ts";
+import { titleOf } from "./title-of.ts";
+import { useAct } from "./use-act.ts";
+
+interface MoveDialogProps {
+  readonly post: {
+    readonly id: string;
+    readonly content: string;
+    readonly scheduledAt: string | null;
+  };
+  readonly onClose: () => void;
+}
+
+const MAX_DAYS = 366;
+const SHOWN_SLOTS = 3;
+
+/** Another time for a post, by keyboard as well as by pointer; a draft gets its first one. */
+export function MoveDialog({ post, onClose }: MoveDialogProps) {
+  const words = useWords(postWords).move;
+  const kit = useWords(kitWords);
+  const { language, zone } = useSettings();
+  const now = useNow().toZonedDateTimeISO(zone);
+  const [reading, setReading] = useState<Reading>(() => firstReading(post.scheduledAt, zone));
+  const [isLater, setLater] = useState(false);
+  const placement = placeReading(reading);
+  const at = instantOf(placement, isLater);
+  const fault = at && faultOf(at, now, words);
+  const { run, isBusy, error, clear } = useMove(post, at, onClose);
+  const text = titleOf(post.content);
+  if (error instanceof PostriderError && error.status === 412 && at !== undefined)
+    return (
+      <ConflictDialog
+        postId={post.id}
+        mine={{ scheduledAt: toInstantText(at) }}
+        onKeepTheirs={onClose}
+        onUseMine={clear}
+      />
+    );
+  return (
+    <Dialog
+      title={post.scheduledAt === null ? words.scheduleTitle(text) : words.title(text)}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>{kit.cancel}</Button>
+          <Button kind="primary" busy={isBusy} disabled={!at || fault !== undefined} onClick={run}>
+            {at === undefined ? words.schedule : words.toTime(clockOf(at, language))}
+          </Button>
+        </>
+      }
+    >
+      <DateTimeFields reading={reading} onChange={setReading} />
+      <Changes placement={placement} reading={reading} isLater={isLater} onLater={setLater} />
+      <FreeSlots onChoose={(slot) => setReading(firstReading(slot, zone))} />
+      {fault !== undefined && <FieldError>{fault}</FieldError>}
+      {error !== undefined && <ErrorNotice error={error} />}
+    </Dialog>
+  );
+}
+
+function instantOf(placement: Placement | undefined, isLater: boolean) {
+  return placement?.kind === "doubled" && isLater ? placement.later : placement?.at;
+}
+
+type MoveWords = (typeof postWords)["en"]["move"];
+
+function faultOf(at: Temporal.ZonedDateTime, now: Temporal.ZonedDateTime, words: MoveWords) {
+  if (Temporal.ZonedDateTime.compare(at, now) <= 0) return words.past;
+  const limit = now.add({ days: MAX_DAYS });
+  return Temporal.ZonedDateTime.compare(at, limit) > 0 ? words.far : undefined;
+}
+
+/** Moves the post, if it is still as it was read; the toast has the way back. */
+function useMove(
+  { id, scheduledAt }: MoveDialogProps["post"],
+  at: Temporal.ZonedDateTime | undefined,
+  onClose: () => void,
+) {
+  const { data } = useQuery(postsApi.post(id));
+  const { move } = useMovePost();
+  return useAct(async () => {
+    if (at === undefined) return;
+    await move({ id, from: scheduledAt, to: toInstantText(at), etag: data?.etag });
+    onClose();
+  });
+}
+
+/** The next free slots of the queue; nothing without rules. */
+function FreeSlots({ onChoose }: { readonly onChoose: (at: string) => void }) {
+  const words = useWords(postWords).move;
+  const { language, zone } = useSettings();
+  const now = useNow().toZonedDateTimeISO(zone);
+  const slots = useQuery(queueApi.rules()).data?.rules.flatMap(({ nextSlots }) => nextSlots) ?? [];
+  if (slots.length === 0) return null;
+  return (
+    <div className="row wrap sm">
+      <span className="muted">{words.freeSlots}</span>
+      {[...new Set(slots)]
+        .toSorted()
+        .slice(0, SHOWN_SLOTS)
+        .map((slot) => {
+          const at = toZoned(slot, zone);
+          return (
+            <Button small key={slot} onClick={() => onChoose(slot)}>
+              {`${dayOf(at, now, language)}, ${clockOf(at, language)}`}
+            </Button>
+          );
+        })}
+    </div>
+  );
+}
+
+interface ChangesProps {
+  readonly placement: Placement | undefined;
+  readonly reading: Reading;
+  readonly isLater: boolean;
+  readonly onLater: (isLater: boolean) => void;
+}
+
+/** What a change of the clocks makes of the reading; nothing on other days. */
+function Changes({ placement, reading, isLater, onLater }: ChangesProps): ReactNode {
+  const words = useWords(postWords).move;
+  const { language } = useSettings();
+  if (placement === undefined || placement.kind === "exact") return null;
+  const { at } = placement;
+  if (placement.kind === "gap")
+    return (
+      <Note tone="info" icon={ClockArrowUp}>
+        <b>{words.gap(reading.time)}</b>{" "}
+        {words.gapGoes(clockOf(at, language), placeOf(at.timeZoneId, language))}
+      </Note>
+    );
+  return (
+    <Note tone="info" icon={ClockArrowUp}>
+      <b>{words.doubled(reading.time)}</b>
+      <Segments
+        label={words.doubled(reading.time)}
+        value={isLater ? "second" : "first"}
+        onChange={(value) => onLater(value === "second")}
+        segments={[
+          { value: "first", label: words.first(offsetOf(at)) },
+          { value: "second", label: words.second(offsetOf(placement.later)) },
+        ]}
+      />
+    </Note>
+  );
+}

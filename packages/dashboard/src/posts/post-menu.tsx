@@ -1,0 +1,108 @@
+import type { PostDetail, PostSummary } from "@postrider/client";
+import {
+  Copy,
+  CopyPlus,
+  Eye,
+  type LucideIcon,
+  MoveRight,
+  RotateCcw,
+  Send,
+  SquarePen,
+  Trash2,
+} from "lucide-react";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { api } from "../api/api.ts";
+import { Button } from "../kit/button.tsx";
+import { Dialog } from "../kit/dialog.tsx";
+import { ErrorNotice } from "../kit/error-notice.tsx";
+import { Menu, type MenuItem } from "../kit/menu.tsx";
+import { showToast } from "../kit/toast.tsx";
+import { useCan } from "../session/session-context.ts";
+import { kitWords } from "../words/kit-words.ts";
+import { useWords } from "../words/use-words.ts";
+import { DeleteDialog } from "./delete-dialog.tsx";
+import { MoveDialog } from "./move-dialog.tsx";
+import { postWords } from "./post-words.ts";
+import { useAct } from "./use-act.ts";
+
+type Open = "move" | "delete";
+
+/** What can be done with a post, as far as its state and the session allow it. */
+export function PostMenu({ post }: { readonly post: PostSummary | PostDetail }) {
+  const words = useWords(postWords);
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
+  const publish = useAct(async () => {
+    await api.publishPost(post.id);
+    showToast(words.published);
+  });
+  const retry = useAct(async () => {
+    await api.retryPost(post.id);
+    showToast(words.retried(post.targets.filter(({ status }) => status === "failed").length));
+  });
+  const items = useItems(post, { setOpen, publish: publish.run, retry: retry.run });
+  const failed = [publish, retry].find(({ error }) => error !== undefined);
+  return (
+    <>
+      <Menu label={words.moreActions} items={items} />
+      {open === "move" && <MoveDialog post={post} onClose={close} />}
+      {open === "delete" && <DeleteDialog post={post} onClose={close} />}
+      {failed && <Refused error={failed.error} onClose={failed.clear} />}
+    </>
+  );
+}
+
+interface Actions {
+  readonly setOpen: (open: Open) => void;
+  readonly publish: () => void;
+  readonly retry: () => void;
+}
+
+function useItems(post: PostSummary | PostDetail, actions: Actions): readonly (MenuItem | null)[] {
+  const words = useWords(postWords);
+  const [, navigate] = useLocation();
+  const canWrite = useCan()("posts:write");
+  const { id, status } = post;
+  const isPlanned = status === "draft" || status === "scheduled";
+  const isHurt = status === "failed" || status === "partial";
+  const when = (isShown: boolean, label: string, icon: LucideIcon, onChoose: () => void) =>
+    canWrite && isShown ? [{ label, icon, onChoose }] : [];
+  return [
+    { label: words.open, icon: Eye, onChoose: () => navigate(`/posts/${id}`) },
+    ...when(isPlanned, words.edit, SquarePen, () => navigate(`/posts/${id}/edit`)),
+    ...when(isPlanned, words.moveTo, MoveRight, () => actions.setOpen("move")),
+    ...when(isPlanned, words.publishNow, Send, actions.publish),
+    ...when(isHurt, words.retryAll, RotateCcw, actions.retry),
+    ...when(true, words.useAgain, CopyPlus, () => navigate(`/posts/new?from=${id}`)),
+    { label: words.copyId, icon: Copy, onChoose: () => void navigator.clipboard.writeText(id) },
+    ...(canWrite && status !== "publishing"
+      ? [
+          null,
+          {
+            label: words.delete,
+            icon: Trash2,
+            danger: true,
+            onChoose: () => actions.setOpen("delete"),
+          },
+        ]
+      : []),
+  ];
+}
+
+function Refused({ error, onClose }: { readonly error: unknown; readonly onClose: () => void }) {
+  const words = useWords(kitWords);
+  return (
+    <Dialog
+      title={words.nothingHarmed}
+      onClose={onClose}
+      footer={
+        <Button kind="primary" onClick={onClose}>
+          {words.close}
+        </Button>
+      }
+    >
+      <ErrorNotice error={error} />
+    </Dialog>
+  );
+}

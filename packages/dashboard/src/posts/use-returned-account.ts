@@ -1,0 +1,34 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent } from "react";
+import { useSearchParams } from "wouter";
+import { showToast } from "../kit/toast.tsx";
+import { useWords } from "../words/use-words.ts";
+import { postWords } from "./post-words.ts";
+import { postsApi } from "./posts-api.ts";
+
+/** The failures that a new connection can mend. */
+const CODES = ["account_reconnect_required", "account_disconnected", "permission_missing"] as const;
+
+/**
+ * The end of "Reconnect, then retry": the platform has led back here, with the accounts in the
+ * query. The query is removed first, so that a reload does not retry again.
+ */
+export function useReturnedAccount(): void {
+  const words = useWords(postWords);
+  const client = useQueryClient();
+  const [parameters, setParameters] = useSearchParams();
+  const connected = parameters.get("connected");
+  const settle = useEffectEvent(async (accountIds: readonly string[]) => {
+    const isRetry = parameters.has("retry");
+    setParameters({}, { replace: true });
+    let retried = 0;
+    if (isRetry)
+      for (const id of accountIds)
+        for (const code of CODES) retried += (await postsApi.retryAccount(id, code)).retried;
+    showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
+    await client.invalidateQueries();
+  });
+  useEffect(() => {
+    if (connected !== null) queueMicrotask(() => void settle(connected.split(",")));
+  }, [connected]);
+}

@@ -1,0 +1,184 @@
+import type { Account } from "@postrider/client";
+import { useQuery } from "@tanstack/react-query";
+import { Check, Plug, SlidersHorizontal, X } from "lucide-react";
+import { useState } from "react";
+import type { BeginConnect } from "../../accounts/use-connect.tsx";
+import { api } from "../../api/api.ts";
+import { Who } from "../../kit/avatar.tsx";
+import { Button } from "../../kit/button.tsx";
+import { Menu } from "../../kit/menu.tsx";
+import { PLATFORMS } from "../../kit/platform-tile.tsx";
+import { StatusLabel } from "../../kit/status.tsx";
+import { Table } from "../../kit/table.tsx";
+import { Time } from "../../kit/time.tsx";
+import { profileUrlOf } from "../../posts/profile-url.ts";
+import { useCan } from "../../session/session-context.ts";
+import { useSettings } from "../../settings/settings.ts";
+import { useWords } from "../../words/use-words.ts";
+import { accountsWords } from "./accounts-words.ts";
+import css from "./accounts.module.css";
+import { DisconnectDialog } from "./disconnect-dialog.tsx";
+import { accessOf, healthOf, limitOf } from "./health.ts";
+import { settingWords } from "./setting-words.ts";
+import { SettingsDrawer } from "./settings-drawer.tsx";
+
+interface AccountTableProps {
+  readonly accounts: readonly Account[];
+  readonly onReconnect: BeginConnect;
+}
+
+export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
+  const words = useWords(accountsWords);
+  const [leaving, setLeaving] = useState<Account>();
+  const [setting, setSetting] = useState<Account>();
+  return (
+    <>
+      <Table label={words.title}>
+        <thead>
+          <tr>
+            <th scope="col">{words.account}</th>
+            <th scope="col">{words.health}</th>
+            <th scope="col" className="not-s not-m">
+              {words.can}
+            </th>
+            <th scope="col" className="not-s">
+              {words.until}
+            </th>
+            <th scope="col" className="not-s">
+              {words.limit}
+            </th>
+            <th scope="col">
+              <span className="sr">{words.reconnect}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {accounts.map((account) => (
+            <AccountRow
+              key={account.id}
+              account={account}
+              onReconnect={() => onReconnect({ platform: account.platform, account })}
+              onDisconnect={() => setLeaving(account)}
+              onSettings={() => setSetting(account)}
+            />
+          ))}
+        </tbody>
+      </Table>
+      {setting && <SettingsDrawer account={setting} onClose={() => setSetting(undefined)} />}
+      {leaving && <DisconnectDialog account={leaving} onClose={() => setLeaving(undefined)} />}
+    </>
+  );
+}
+
+interface AccountRowProps {
+  readonly account: Account;
+  readonly onReconnect: () => void;
+  readonly onDisconnect: () => void;
+  readonly onSettings: () => void;
+}
+
+function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountRowProps) {
+  const words = useWords(accountsWords);
+  const { settings } = useWords(settingWords);
+  const mayWrite = useCan()("accounts:write");
+  const { id, platform, username } = account;
+  const health = healthOf(account);
+  const open = () => window.open(profileUrlOf(platform, username), "_blank", "noreferrer");
+  const items = [
+    { label: settings, icon: SlidersHorizontal, onChoose: onSettings },
+    { label: words.open(PLATFORMS[platform].name), onChoose: open },
+    mayWrite ? { label: words.disconnect, danger: true, onChoose: onDisconnect } : null,
+  ];
+  return (
+    <tr>
+      <td>
+        <Who id={id} name={username} platform={platform} />
+      </td>
+      <td>
+        <HealthLabel health={health} />
+      </td>
+      <td className="not-s not-m">
+        {health === "ended" ? (
+          <span className="none">{words.nothing}</span>
+        ) : (
+          <Can account={account} />
+        )}
+      </td>
+      <td className="not-s">
+        <Access account={account} />
+      </td>
+      <td className="not-s">
+        <Limit id={id} />
+      </td>
+      <td className="end">
+        {mayWrite && health !== "works" && (
+          <Button small icon={Plug} onClick={onReconnect}>
+            {words.reconnect}
+          </Button>
+        )}
+        {health === "works" && (
+          <Button kind="ghost" small className="not-s" onClick={onSettings}>
+            {settings}
+          </Button>
+        )}
+        <Menu label={words.more(username)} items={items} />
+      </td>
+    </tr>
+  );
+}
+
+function HealthLabel({ health }: { readonly health: ReturnType<typeof healthOf> }) {
+  const words = useWords(accountsWords);
+  if (health === "works") return <StatusLabel status="active">{words.works}</StatusLabel>;
+  return (
+    <StatusLabel loud status={health === "partly" ? "partial" : "failed"}>
+      {words[health]}
+    </StatusLabel>
+  );
+}
+
+function Can({ account: { permissions } }: { readonly account: Account }) {
+  const words = useWords(accountsWords);
+  return (
+    <span className={css.features}>
+      {permissions?.granted.map((feature) => (
+        <span key={feature}>
+          <Check className="i i-s" aria-hidden="true" />
+          {words.features[feature]}
+        </span>
+      ))}
+      {permissions?.missing.map((feature) => (
+        <span key={feature} className={css.missing}>
+          <X className="i i-s" aria-hidden="true" />
+          {words.missing(words.features[feature])}
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function Access({ account }: { readonly account: Account }) {
+  const words = useWords(accountsWords);
+  const access = accessOf(account);
+  if (access === "ends" && account.tokenExpiresAt !== null)
+    return <Time at={account.tokenExpiresAt} show="day" />;
+  return access === "ends" ? null : <span className="muted">{words[access]}</span>;
+}
+
+function Limit({ id }: { readonly id: string }) {
+  const words = useWords(accountsWords);
+  const { language } = useSettings();
+  const { data } = useQuery({
+    queryKey: ["quota"],
+    queryFn: ({ signal }) => api.getQuota({}, { signal }),
+  });
+  if (data === undefined) return null;
+  const limit = limitOf(id, data.dailyLimits);
+  if (limit === undefined) return <span className="muted">{words.noLimit}</span>;
+  const numbers = new Intl.NumberFormat(language);
+  return (
+    <span className="num">
+      {words.today(numbers.format(limit.used + limit.reserved), numbers.format(limit.limit))}
+    </span>
+  );
+}

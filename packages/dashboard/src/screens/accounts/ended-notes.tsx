@@ -1,0 +1,49 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleX, Plug } from "lucide-react";
+import type { BeginConnect } from "../../accounts/use-connect.tsx";
+import { overviewApi } from "../../api/overview-api.ts";
+import { Button } from "../../kit/button.tsx";
+import { Note } from "../../kit/card.tsx";
+import { PLATFORMS } from "../../kit/platform-tile.tsx";
+import { postsApi } from "../../posts/posts-api.ts";
+import { useCan } from "../../session/session-context.ts";
+import { useWords } from "../../words/use-words.ts";
+import { accountsWords } from "./accounts-words.ts";
+
+/** What no longer publishes comes first, with the number of posts that one cure mends. */
+export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect }) {
+  const words = useWords(accountsWords);
+  const mayWrite = useCan()("accounts:write");
+  const { data } = useQuery(postsApi.accounts());
+  const { data: overview } = useQuery(overviewApi.overview());
+  const ended = data?.accounts.filter(({ status }) => status === "reconnect_required") ?? [];
+  return ended.map((account) => {
+    const { id, platform, username } = account;
+    const cause = overview?.needsYou.causes.find(
+      ({ accountId, code }) => accountId === id && code === "account_reconnect_required",
+    );
+    return (
+      <Note
+        key={id}
+        tone="bad"
+        icon={CircleX}
+        actions={
+          mayWrite && (
+            <Button
+              kind="primary"
+              small
+              icon={Plug}
+              onClick={() => onReconnect({ platform, account })}
+            >
+              {words.reconnectRetry(cause?.retryable ?? 0)}
+            </Button>
+          )
+        }
+      >
+        <strong>{words.cannotPublish(username, PLATFORMS[platform].name)}</strong>{" "}
+        {cause !== undefined && cause.failed > 0 && words.failed(cause.failed)}{" "}
+        {cause !== undefined && cause.scheduled > 0 && words.willFail(cause.scheduled)}
+      </Note>
+    );
+  });
+}

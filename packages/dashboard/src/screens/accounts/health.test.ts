@@ -1,0 +1,35 @@
+import type { Account, DailyQuota } from "@postrider/client";
+import { expect, test } from "vitest";
+import { accessOf, healthOf, limitOf } from "./health.ts";
+
+const ACCOUNT = {
+  platform: "youtube",
+  status: "active",
+  tokenExpiresAt: "2026-11-29T09:00:00.000Z",
+  permissions: { granted: ["publishing"], missing: [] },
+} as unknown as Account;
+
+test("an account works, works in part when a permission is missing, and has ended when it must be connected again", () => {
+  expect(healthOf(ACCOUNT)).toBe("works");
+  expect(healthOf({ ...ACCOUNT, permissions: null })).toBe("works");
+  const permissions = { granted: [], missing: ["comments"] } as Account["permissions"];
+  expect(healthOf({ ...ACCOUNT, permissions })).toBe("partly");
+  expect(healthOf({ ...ACCOUNT, permissions, status: "reconnect_required" })).toBe("ended");
+});
+
+test("only a token that nothing renews has an end that a person needs to know", () => {
+  expect(accessOf(ACCOUNT)).toBe("renews");
+  expect(accessOf({ ...ACCOUNT, platform: "facebook" })).toBe("ends");
+  expect(accessOf({ ...ACCOUNT, tokenExpiresAt: null })).toBe("forever");
+  expect(accessOf({ ...ACCOUNT, status: "reconnect_required" })).toBe("over");
+});
+
+test("of several limits of an account, the one with the least left is shown", () => {
+  const limits = [
+    { accountId: "a", remaining: 5 },
+    { accountId: "a", remaining: 2 },
+    { accountId: "b", remaining: 1 },
+  ] as unknown as readonly DailyQuota[];
+  expect(limitOf("a", limits)?.remaining).toBe(2);
+  expect(limitOf("c", limits)).toBeUndefined();
+});

@@ -1,0 +1,4 @@
+import { settingEn } from "./setting-words-en.ts";
+import { settingKo } from "./setting-words-ko.ts";
+
+export const settingWords = { en: settingEn, ko: settingKo };

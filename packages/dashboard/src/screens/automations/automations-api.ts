@@ -1,0 +1,68 @@
+import type { AutomationRule, CreateAutomationRule, RunStatus } from "@postrider/client";
+import type { TriedRuleJson, TryRuleJson } from "@postrider/rest/dashboard/automations";
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { api } from "../../api/api.ts";
+import { appApi } from "../../api/app-api.ts";
+import { queryClient } from "../../api/query-client.ts";
+
+const RULES = ["run", "list", "rules"] as const;
+const MAX_RULES = 100;
+const PAGE = 20;
+
+export interface RunFilter {
+  readonly ruleId: string;
+  readonly status: RunStatus | undefined;
+}
+
+async function change<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } finally {
+    await queryClient.invalidateQueries({ queryKey: RULES });
+  }
+}
+
+function tryOn(body: TryRuleJson, signal: AbortSignal): Promise<TriedRuleJson> {
+  return appApi("POST", "/automations/try", { body, signal });
+}
+
+/** Changes of rules and runs are hinted as "run". */
+export const automationsApi = {
+  rules: () =>
+    queryOptions({
+      queryKey: RULES,
+      queryFn: ({ signal }) => api.listAutomationRules({ limit: MAX_RULES }, { signal }),
+    }),
+  runs: ({ ruleId, status }: RunFilter) =>
+    infiniteQueryOptions({
+      queryKey: ["run", "list", "runs", ruleId, status],
+      queryFn: ({ pageParam, signal }) => {
+        const cursor = pageParam === "" ? {} : { cursor: pageParam };
+        const query = { ruleId, limit: PAGE, ...(status && { status }), ...cursor };
+        return api.listAutomationRuns(query, { signal });
+      },
+      initialPageParam: "",
+      getNextPageParam: ({ nextCursor }) => nextCursor,
+      placeholderData: keepPreviousData,
+    }),
+  /** A rule on one text; nothing is stored or sent. */
+  trial: (body: TryRuleJson) =>
+    queryOptions({
+      queryKey: ["trial", body],
+      queryFn: ({ signal }) => tryOn(body, signal),
+      placeholderData: keepPreviousData,
+    }),
+  /** Each answer of a trial says whether the operator has enabled sending. */
+  sending: () =>
+    queryOptions({
+      queryKey: ["trial", "sending"],
+      queryFn: async ({ signal }) => {
+        const rule = { keywords: ["a"], message: "" };
+        return (await tryOn({ rule, text: "" }, signal)).sendingEnabled;
+      },
+    }),
+  create: (body: CreateAutomationRule, idempotencyKey: string) =>
+    change(api.createAutomationRule(body, { idempotencyKey })),
+  update: (id: string, body: Parameters<typeof api.updateAutomationRule>[1]) =>
+    change<AutomationRule>(api.updateAutomationRule(id, body)),
+};

@@ -1,0 +1,4 @@
+import { automationsEn } from "./words-en.ts";
+import { automationsKo } from "./words-ko.ts";
+
+export const automationsWords = { en: automationsEn, ko: automationsKo };

@@ -1,0 +1,99 @@
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { api } from "../../api/api.ts";
+import { Checkbox } from "../../kit/field.tsx";
+import { Segments } from "../../kit/segments.tsx";
+import { Time } from "../../kit/time.tsx";
+import { langOf } from "../../posts/lang-of.ts";
+import { postsApi } from "../../posts/posts-api.ts";
+import { titleOf } from "../../posts/title-of.ts";
+import { useCan } from "../../session/session-context.ts";
+import { useWords } from "../../words/use-words.ts";
+import { automationsWords } from "./automations-words.ts";
+import css from "./automations.module.css";
+
+interface PostChoiceProps {
+  readonly accountId: string;
+  /** The platform's ids; null is any post. */
+  readonly chosen: readonly string[] | null;
+  readonly onChange: (chosen: readonly string[] | null) => void;
+}
+
+/** The posts whose comments a rule reads: any, or some of the newest ones of the account. */
+export function PostChoice({ accountId, chosen, onChange }: PostChoiceProps) {
+  const words = useWords(automationsWords);
+  const canRead = useCan()("posts:read");
+  if (!canRead && chosen === null) return null;
+  return (
+    <>
+      <Segments
+        label={words.posts}
+        value={chosen === null ? "any" : "chosen"}
+        segments={[
+          { value: "any", label: words.anyPost },
+          { value: "chosen", label: words.chosenPosts },
+        ]}
+        onChange={(value) => onChange(value === "any" ? null : (chosen ?? []))}
+      />
+      {chosen !== null && <PostList accountId={accountId} chosen={chosen} onChange={onChange} />}
+    </>
+  );
+}
+
+interface PostListProps extends PostChoiceProps {
+  readonly chosen: readonly string[];
+}
+
+function PostList({ accountId, chosen, onChange }: PostListProps) {
+  const words = useWords(automationsWords);
+  const { posts, isPending } = usePublished(accountId);
+  const known = new Set(posts.map(({ mediaId }) => mediaId));
+  const others = chosen.filter((id) => !known.has(id));
+  const toggle = (id: string) =>
+    onChange(chosen.includes(id) ? chosen.filter((other) => other !== id) : [...chosen, id]);
+  return (
+    <ul className={css.posts} aria-label={words.posts} data-fault="posts" tabIndex={-1}>
+      {isPending && <li className="hint">{words.loadingPosts}</li>}
+      {!isPending && posts.length + others.length === 0 && (
+        <li className="hint">{words.noPosts}</li>
+      )}
+      {posts.map(({ mediaId, content, at }) => (
+        <li key={mediaId}>
+          <Checkbox checked={chosen.includes(mediaId)} onChange={() => toggle(mediaId)}>
+            <span lang={langOf(content)}>{titleOf(content) || words.otherPost(mediaId)}</span>{" "}
+            {at !== null && (
+              <span className="xs muted">
+                <Time at={at} />
+              </span>
+            )}
+          </Checkbox>
+        </li>
+      ))}
+      {others.map((id) => (
+        <li key={id}>
+          <Checkbox checked onChange={() => toggle(id)}>
+            {words.otherPost(id)}
+          </Checkbox>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Lists of posts do not name the platform's ids, so that each of the newest ones is read. */
+function usePublished(accountId: string) {
+  const list = useQuery({
+    queryKey: ["post", "list", "published-for-rules"],
+    queryFn: ({ signal }) => api.listPosts({ status: "published", limit: 20 }, { signal }),
+  });
+  const ids = list.data?.posts
+    .filter(({ targets }) => targets.some((target) => target.accountId === accountId))
+    .map(({ id }) => id);
+  const read = useQueries({ queries: (ids ?? []).map((id) => postsApi.post(id)) });
+  const posts = read.flatMap(({ data }) => {
+    const target = data?.post.targets.find((one) => one.accountId === accountId);
+    const mediaId = target?.externalId ?? null;
+    if (data === undefined || target === undefined || mediaId === null) return [];
+    return [{ mediaId, content: data.post.content, at: target.publishedAt }];
+  });
+  return { posts, isPending: list.isPending || read.some(({ isPending }) => isPending) };
+}

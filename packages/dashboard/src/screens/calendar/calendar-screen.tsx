@@ -1,0 +1,155 @@
+import type { PostSummary } from "@postrider/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useMemo } from "react";
+import { useLocation, useRouter } from "wouter";
+import { useKeys } from "../../keys/use-keys.ts";
+import { Button } from "../../kit/button.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
+import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { Page } from "../../kit/page.tsx";
+import { useIsNarrow } from "../../kit/use-media.ts";
+import { MoveDialog } from "../../posts/move-dialog.tsx";
+import { queueApi } from "../../queue/queue-api.ts";
+import { proposeTime } from "../../queue/queue-slots.ts";
+import { useCan } from "../../session/session-context.ts";
+import { useSettings } from "../../settings/settings.ts";
+import { longDateOf, monthOf, spanOf } from "../../time/format-time.ts";
+import { toInstantText } from "../../time/place-in-zone.ts";
+import { placeOf } from "../../time/place-names.ts";
+import { kitWords } from "../../words/kit-words.ts";
+import { useWords } from "../../words/use-words.ts";
+import { AgendaList } from "./agenda.tsx";
+import { postsOf } from "./calendar-api.ts";
+import { CalendarBar } from "./calendar-bar.tsx";
+import { calendarCells, type DayCell } from "./calendar-cells.ts";
+import { lastOf, rangeOf, stepDay } from "./calendar-range.ts";
+import { CalendarView } from "./calendar-view.tsx";
+import { calendarWords } from "./calendar-words.ts";
+import type { Look } from "./chip.tsx";
+import { Ghost } from "./ghost.tsx";
+import { Legend } from "./legend.tsx";
+import { useGrid } from "./use-grid.ts";
+import { useLocks } from "./use-locks.ts";
+import { type Place, usePlace } from "./use-place.ts";
+
+const NONE: readonly PostSummary[] = [];
+
+/** The posts of a range, of one account if it is chosen; the periods beside it are read ahead. */
+function usePosts(place: Place) {
+  const client = useQueryClient();
+  const { data, error, refetch, isPlaceholderData } = useQuery(postsOf(place.range));
+  const { view, day, account } = place;
+  useEffect(() => {
+    if (data === undefined || isPlaceholderData) return;
+    for (const by of [1, -1])
+      void client.query(postsOf(rangeOf(view, stepDay(view, day, by)))).catch(() => undefined);
+    // Live changes of the shown period are no reason to read those beside it again.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [data === undefined, isPlaceholderData, view, day.toString(), client]);
+  const posts = useMemo(
+    () =>
+      account === ""
+        ? (data ?? NONE)
+        : (data ?? NONE).filter(({ targets }) =>
+            targets.some(({ accountId }) => accountId === account),
+          ),
+    [data, account],
+  );
+  return { posts, error, refetch };
+}
+
+function usePeriod({ view, day, range }: Place): string {
+  const { language } = useSettings();
+  return view === "month" ? monthOf(day, language) : spanOf(range.first, lastOf(range), language);
+}
+
+function useCalendarKeys(place: Place): void {
+  useKeys({
+    t: place.goToday,
+    "[": () => place.step(-1),
+    "]": () => place.step(1),
+    1: () => place.show("month"),
+    2: () => place.show("week"),
+    3: () => place.show("list"),
+  });
+}
+
+/** What a press on an empty place of a day opens: the composer with a time that one can choose. */
+function usePropose(posts: readonly PostSummary[], canWrite: boolean) {
+  const [, navigate] = useLocation();
+  const { zone } = useSettings();
+  const rules = useQuery(queueApi.rules()).data?.rules ?? [];
+  return (day: string) => {
+    const taken = new Set(posts.map(({ scheduledAt }) => Date.parse(scheduledAt ?? "")));
+    const now = Temporal.Now.zonedDateTimeISO(zone);
+    const at = proposeTime(rules, taken, Temporal.PlainDate.from(day), now);
+    if (canWrite && at !== undefined) navigate(`/posts/new?at=${toInstantText(at)}`);
+  };
+}
+
+export function CalendarScreen() {
+  const words = useWords(calendarWords);
+  const { zone, language } = useSettings();
+  const { base } = useRouter();
+  const canWrite = useCan()("posts:write");
+  const isNarrow = useIsNarrow();
+  const place = usePlace();
+  const period = usePeriod(place);
+  const { posts, error, refetch } = usePosts(place);
+  const { range, view } = place;
+  const cells = useMemo(() => calendarCells(posts, zone, range), [posts, zone, range]);
+  const propose = usePropose(posts, canWrite);
+  const onPropose = (day: string) =>
+    isNarrow && view === "month" ? place.go(Temporal.PlainDate.from(day)) : propose(day);
+  const grid = useGrid({ posts, place, canWrite, onPropose });
+  const locked = useLocks(posts);
+  const liftedId = grid.drag?.post.id;
+  const look = useMemo(
+    (): Look => ({ zone, language, base, locked, liftedId }),
+    [zone, language, base, locked, liftedId],
+  );
+  useCalendarKeys(place);
+  const label = words.gridLabel(period, placeOf(zone, language));
+  return (
+    <Page title={words.title}>
+      <CalendarBar place={place} period={period} />
+      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <CalendarView
+        {...{ label, cells, place, look, grid, isNarrow, canWrite }}
+        onPropose={propose}
+      />
+      <Legend cells={inPeriod(cells, place)} canDrag={canWrite && view !== "list"} />
+      {grid.drag && <Ghost drag={grid.drag} />}
+      {grid.moving && <MoveDialog post={grid.moving} onClose={grid.endMove} />}
+      {grid.openDay !== undefined && (
+        <DayDialog cell={cells.find((one) => one.day.toString() === grid.openDay)} grid={grid} />
+      )}
+    </Page>
+  );
+}
+
+function inPeriod(cells: readonly DayCell[], { view, day }: Place): readonly DayCell[] {
+  return view === "month" ? cells.filter((cell) => cell.day.month === day.month) : cells;
+}
+
+interface DayDialogProps {
+  readonly cell: DayCell | undefined;
+  readonly grid: ReturnType<typeof useGrid>;
+}
+
+/** All posts of a day of which some are folded. */
+function DayDialog({ cell, grid }: DayDialogProps) {
+  const words = useWords(calendarWords);
+  const kit = useWords(kitWords);
+  const { language } = useSettings();
+  if (cell === undefined) return null;
+  return (
+    <Dialog
+      title={words.allOf(longDateOf(cell.day, language))}
+      onClose={grid.closeDay}
+      footer={<Button onClick={grid.closeDay}>{kit.close}</Button>}
+    >
+      <AgendaList posts={cell.posts} />
+    </Dialog>
+  );
+}

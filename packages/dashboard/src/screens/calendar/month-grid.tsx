@@ -1,0 +1,59 @@
+import { useSettings } from "../../settings/settings.ts";
+import { weekdayOf } from "../../time/format-time.ts";
+import type { DayCell as Cell } from "./calendar-cells.ts";
+import css from "./calendar.module.css";
+import type { Look } from "./chip.tsx";
+import { DayCell } from "./day-cell.tsx";
+import type { Grid } from "./use-grid.ts";
+import type { Place } from "./use-place.ts";
+
+interface MonthGridProps {
+  readonly label: string;
+  readonly cells: readonly Cell[];
+  readonly place: Place;
+  readonly look: Look;
+  readonly grid: Grid;
+  readonly isNarrow: boolean;
+  /** The next free slot of each rule. */
+  readonly free: readonly number[];
+}
+
+const WEEK = 7;
+
+/** Six weeks. One listener on the whole handles clicks, keys and drags. */
+export function MonthGrid(props: MonthGridProps) {
+  const { label, cells, place, look, grid, isNarrow, free } = props;
+  const { language } = useSettings();
+  const weeks = Array.from({ length: cells.length / WEEK }, (_, week) =>
+    cells.slice(week * WEEK, (week + 1) * WEEK),
+  );
+  return (
+    <div role="grid" aria-label={label} className={css.month} {...grid.handlers}>
+      <div role="row" className={css.line}>
+        {weeks[0]?.map(({ day }) => (
+          <span role="columnheader" key={day.dayOfWeek}>
+            {weekdayOf(day, language)}
+          </span>
+        ))}
+      </div>
+      {weeks.map((week) => (
+        <div role="row" className={css.line} key={week[0]?.day.toString()}>
+          {week.map((cell) => (
+            <DayCell
+              key={cell.day.toString()}
+              cell={cell}
+              look={look}
+              isOutside={cell.day.month !== place.day.month}
+              isFirst={cell === cells[0]}
+              todayText={place.today.toString()}
+              isChosen={cell.day.equals(place.day)}
+              isDropTarget={grid.dropDay === cell.day.toString()}
+              isNarrow={isNarrow}
+              freeMs={free.find((ms) => ms >= cell.startMs && ms < cell.endMs)}
+            />
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}

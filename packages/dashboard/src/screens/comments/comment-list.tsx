@@ -1,0 +1,171 @@
+import type { PlatformId } from "@postrider/client";
+import type { InboxCommentJson } from "@postrider/rest/dashboard/inbox";
+import { ArrowUp } from "lucide-react";
+import { Link } from "wouter";
+import { useKeys } from "../../keys/use-keys.ts";
+import { Button } from "../../kit/button.tsx";
+import { classNames } from "../../kit/class-names.ts";
+import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
+import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { PlatformTile, PLATFORMS } from "../../kit/platform-tile.tsx";
+import { Segments } from "../../kit/segments.tsx";
+import { Select } from "../../kit/select.tsx";
+import { useIsNarrow } from "../../kit/use-media.ts";
+import { langOf } from "../../posts/lang-of.ts";
+import { useAccounts } from "../../posts/use-accounts.ts";
+import { distanceOf } from "../../time/format-time.ts";
+import { useNow } from "../../time/use-now.ts";
+import { kitWords } from "../../words/kit-words.ts";
+import { useWords } from "../../words/use-words.ts";
+import { textOf } from "../posts/filter-bar.tsx";
+import { commentsWords } from "./comments-words.ts";
+import css from "./comments.module.css";
+import { TABS, toParameters, type View } from "./filters.ts";
+import type { useInbox } from "./use-inbox.ts";
+import { usePostTitle } from "./use-post-title.ts";
+
+type Inbox = ReturnType<typeof useInbox>;
+
+interface CommentListProps {
+  readonly view: View;
+  readonly inbox: Inbox;
+  readonly onShow: (changes: Partial<View>, replace?: boolean) => void;
+}
+
+export function CommentList({ view, inbox, onShow }: CommentListProps) {
+  const words = useWords(commentsWords);
+  const { comments, newCount, showNew, hasNextPage, isFetchingNextPage, fetchNextPage } = inbox;
+  useRowKeys(view, comments, onShow);
+  return (
+    <section className={css.left} aria-label={words.list}>
+      <Filters view={view} inbox={inbox} onShow={onShow} />
+      {newCount > 0 && (
+        <Button kind="ghost" small block icon={ArrowUp} onClick={showNew}>
+          {words.newRows(newCount)}
+        </Button>
+      )}
+      <State view={view} inbox={inbox} />
+      <ul>
+        {comments.map((comment) => (
+          <li key={comment.id}>
+            <Row comment={comment} view={view} />
+          </li>
+        ))}
+      </ul>
+      {hasNextPage && (
+        <div className="pad">
+          <Button small block busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            {words.showMore}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function State({ view, inbox }: Pick<CommentListProps, "view" | "inbox">) {
+  const words = useWords(commentsWords);
+  const { comments, error, isPending, refetch } = inbox;
+  if (isPending) return <Skeleton rows={8} />;
+  if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
+  if (comments.length > 0) return null;
+  return <EmptyState title={words.emptyTitles[view.tab]}>{words.emptyHint}</EmptyState>;
+}
+
+function Filters({ view, inbox, onShow }: CommentListProps) {
+  const words = useWords(commentsWords);
+  const accounts = [...useAccounts().values()];
+  const label = (tab: View["tab"]) => (
+    <>
+      {words.tabs[tab]}
+      {tab === "open" && inbox.open !== undefined && inbox.open.count > 0 && (
+        <span className="muted num">{textOf(inbox.open)}</span>
+      )}
+    </>
+  );
+  return (
+    <header data-filters>
+      <Segments
+        label={words.show}
+        value={view.tab}
+        segments={TABS.map((tab) => ({ value: tab, label: label(tab) }))}
+        onChange={(tab) => onShow({ tab, comment: undefined }, true)}
+      />
+      <Select
+        label={words.account}
+        value={view.accountId ?? ""}
+        isSet={view.accountId !== undefined}
+        onChange={(id) => onShow({ accountId: id || undefined, comment: undefined }, true)}
+        options={[
+          { value: "", label: words.allAccounts },
+          ...accounts.map(({ id, username, platform }) => ({
+            value: id,
+            label: `${username} (${PLATFORMS[platform].name})`,
+          })),
+        ]}
+      />
+    </header>
+  );
+}
+
+interface RowProps {
+  readonly comment: InboxCommentJson;
+  readonly view: View;
+}
+
+function Row({ comment, view }: RowProps) {
+  const words = useWords(commentsWords);
+  const kit = useWords(kitWords);
+  const now = useNow();
+  const { id, text, author, state, platform, createdAt, hidden } = comment;
+  const title = usePostTitle(comment);
+  const ms = now.epochMilliseconds - Date.parse(createdAt);
+  const query = new URLSearchParams(toParameters({ ...view, comment: id })).toString();
+  return (
+    <Link
+      href={`/comments?${query}`}
+      className={classNames(css.row, state === "open" && css.unread)}
+      aria-current={view.comment === id || undefined}
+      data-row={id}
+    >
+      <span className={css.rowHead}>
+        {state === "open" && <span className="sr">{words.openMark}</span>}
+        <b className="clip">{author.username ?? words.unnamed}</b>
+        <span className="muted xs num push nowrap">
+          {hidden && `${words.hiddenMark} · `}
+          {distanceOf(Math.max(0, ms), kit.distance, 1)}
+        </span>
+      </span>
+      <span className="clamp2" lang={langOf(text)}>
+        {text === "" ? words.noText : text}
+      </span>
+      <span className="xs muted row">
+        <PlatformTile platform={platform as PlatformId} />
+        <span className="clip">{title}</span>
+      </span>
+    </Link>
+  );
+}
+
+/** `J` and `K` open the next and the previous comment; on a phone they move the focus only. */
+function useRowKeys(
+  view: View,
+  comments: readonly InboxCommentJson[],
+  onShow: CommentListProps["onShow"],
+): void {
+  const isNarrow = useIsNarrow();
+  const move = (step: number) => {
+    const focused = document.activeElement?.closest<HTMLElement>("[data-row]")?.dataset["row"];
+    const current = comments.findIndex(({ id }) => id === (focused ?? view.comment));
+    const at = current === -1 ? 0 : Math.max(0, Math.min(comments.length - 1, current + step));
+    const next = comments[at];
+    if (next === undefined) return;
+    if (!isNarrow || view.comment !== undefined) onShow({ comment: next.id }, true);
+    document.querySelector<HTMLElement>(`[data-row="${next.id}"]`)?.focus();
+  };
+  useKeys({
+    j: () => move(1),
+    k: () => move(-1),
+    "/": () => document.querySelector<HTMLElement>("[data-filters] button")?.focus(),
+  });
+}

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { parseReplies, type Replies, replyTo, withReply } from "./replies.ts";
+
+const written = (text: string) => ({ text, key: `key of ${text}`, isAsked: false });
+
+test("a reply keeps its key while it is written, and is forgotten when it is emptied", () => {
+  const first = replyTo({}, "a", "k1");
+  const kept = withReply({}, "a", { ...first, text: "Yes" });
+  expect(replyTo(kept, "a", "k2")).toEqual({ text: "Yes", key: "k1", isAsked: false });
+  expect(withReply(kept, "a", { ...first, text: "" })).toEqual({});
+});
+
+test("a reply whose request has no answer, or was accepted, is not forgotten with its text", () => {
+  const asked = { text: "", key: "k", isAsked: true };
+  const accepted = { text: "", key: "k", isAsked: false, actionId: "x" };
+  expect(withReply({}, "a", asked)).toEqual({ a: asked });
+  expect(withReply({}, "a", accepted)).toEqual({ a: accepted });
+});
+
+test("beyond 200 replies the oldest accepted ones are forgotten, and nothing that was written", () => {
+  let replies: Replies = withReply({}, "mine", written("unsent"));
+  for (let index = 0; index < 205; index += 1)
+    replies = withReply(replies, `c${index}`, {
+      text: "",
+      key: "k",
+      isAsked: false,
+      actionId: String(index),
+    });
+  expect(Object.keys(replies)).toHaveLength(200);
+  expect(replies["mine"]).toEqual(written("unsent"));
+  expect(replies["c0"]).toBeUndefined();
+});
+
+test("replies that cannot be read are none", () => {
+  expect(parseReplies("{")).toEqual({});
+  expect(parseReplies('{"a":3,"b":{"text":"Yes","key":"k","isAsked":false}}')).toEqual({
+    b: { text: "Yes", key: "k", isAsked: false },
+  });
+});

@@ -1,0 +1,87 @@
+import { PostriderError } from "@postrider/client";
+import { useEffect, useState } from "react";
+import { createKey, isUnanswered } from "../../api/sending.ts";
+import { useSession } from "../../session/session-context.ts";
+import { createStore, useStore } from "../../settings/create-store.ts";
+import { useSettings } from "../../settings/settings.ts";
+import { type Place, requestAction } from "./comments-api.ts";
+import { parseReplies, type Replies, type Reply, replyTo, withReply } from "./replies.ts";
+
+const store = createStore<{ readonly name: string; readonly replies: Replies }>({
+  name: "",
+  replies: {},
+});
+
+function read(name: string): void {
+  try {
+    store.set({ name, replies: parseReplies(localStorage.getItem(name)) });
+  } catch {
+    store.set({ name, replies: {} });
+  }
+}
+
+function keep(id: string, reply: Reply): void {
+  const { name, replies } = store.get();
+  const next = withReply(replies, id, reply);
+  store.set({ name, replies: next });
+  try {
+    localStorage.setItem(name, JSON.stringify(next));
+  } catch {
+    // Without storage a reply is kept until the page is closed.
+  }
+}
+
+/** The replies of a workspace, kept in this browser and the same in all of its tabs. */
+function useKeptReplies(): Replies {
+  const name = `postrider.replies.${useSession().workspace.id}`;
+  if (store.get().name !== name) read(name);
+  useEffect(() => {
+    const follow = ({ key }: StorageEvent) => {
+      if (key === name) read(name);
+    };
+    addEventListener("storage", follow);
+    return () => removeEventListener("storage", follow);
+  }, [name]);
+  return useStore(store).replies;
+}
+
+/** What is written to one comment, and the way to send it. */
+export function useReply(id: string, place: Place) {
+  const { language } = useSettings();
+  const fresh = useState(createKey)[0];
+  const reply = replyTo(useKeptReplies(), id, fresh);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const send = async (): Promise<void> => {
+    if (isBusy) return;
+    setBusy(true);
+    setError(undefined);
+    // Kept before it is sent, so that a page that is closed meanwhile can ask for its result.
+    keep(id, { ...reply, isAsked: true });
+    try {
+      const body = { type: "reply", text: reply.text } as const;
+      const { id: actionId } = await requestAction(place, body, { key: reply.key, language });
+      keep(id, { text: "", key: createKey(), isAsked: false, actionId });
+    } catch (caught) {
+      setError(caught);
+      if (!isUnanswered(caught) && !isSessionOver(caught))
+        keep(id, { ...reply, key: createKey(), isAsked: false });
+    } finally {
+      setBusy(false);
+    }
+  };
+  return {
+    reply,
+    isBusy,
+    error,
+    write: (text: string) => keep(id, { ...reply, text }),
+    /** Puts a reply that was not carried out back into the field. */
+    writeAgain: (text: string) => keep(id, { ...reply, text, actionId: undefined }),
+    send: () => void send(),
+  };
+}
+
+/** Nothing was decided about the request: the same is sent again after the next login. */
+function isSessionOver(error: unknown): boolean {
+  return error instanceof PostriderError && error.status === 401;
+}

@@ -1,0 +1,51 @@
+import type { Draft } from "./draft.ts";
+
+type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
+
+/**
+ * Drafts lie in this browser, by workspace and by the post that is edited ("new" for one that does
+ * not exist yet). Only what was written is kept, never a key or an address of a file.
+ */
+export function draftName(workspaceId: string, slot: string): string {
+  return `postrider.draft.${workspaceId}.${slot}`;
+}
+
+export function readDraft(storage: Storage, name: string): Draft | undefined {
+  try {
+    return parseDraft(storage.getItem(name));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for what another version of the page wrote, and for no draft. */
+export function parseDraft(text: string | null): Draft | undefined {
+  if (text === null) return undefined;
+  const draft = JSON.parse(text) as Partial<Draft>;
+  const isWhole =
+    typeof draft.key === "string" &&
+    typeof draft.text === "string" &&
+    Array.isArray(draft.accountIds) &&
+    Array.isArray(draft.media) &&
+    typeof draft.own === "object" &&
+    typeof draft.when?.zone === "string";
+  return isWhole ? (draft as Draft) : undefined;
+}
+
+/** False when the browser keeps nothing: then the page must say so. */
+export function keepDraft(storage: Storage, name: string, draft: Draft): boolean {
+  try {
+    storage.setItem(name, JSON.stringify(draft));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function dropDraft(storage: Storage, name: string): void {
+  try {
+    storage.removeItem(name);
+  } catch {
+    // Nothing was kept.
+  }
+}

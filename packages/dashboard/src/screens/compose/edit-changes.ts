@@ -1,0 +1,63 @@
+import type { PostDetail } from "@postrider/client";
+import { type Draft, partsOf, type PostContent, toContent } from "./draft.ts";
+import { scheduledAtOf } from "./when.ts";
+
+export interface PostChanges extends Partial<PostContent> {
+  readonly scheduledAt?: string;
+}
+
+export type Part = "text" | "accounts" | "media" | "own" | "time";
+
+/** What a post would be for the API, to compare it with what is written. */
+function contentOf(post: PostDetail): PostContent {
+  const { text, accountIds, media, own } = partsOf(post);
+  return toContent({ text, accountIds, media, own } as unknown as Draft);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+}
+
+/** The order of keys says nothing. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value) || typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return entries.map(([key, inner]) => [key, sorted(inner)]);
+}
+
+function isSameInstant(one: string | undefined, other: string | null): boolean {
+  if (one === undefined || other === null) return one === (other ?? undefined);
+  return Date.parse(one) === Date.parse(other);
+}
+
+/** The fields of a post that were changed; only these are sent, so that others stay as they are. */
+export function changesOf(post: PostDetail, draft: Draft): PostChanges {
+  const before = contentOf(post);
+  const after = toContent(draft);
+  const ids = (list: readonly string[]) => [...list].toSorted();
+  const scheduledAt = scheduledAtOf(draft.when);
+  return {
+    ...(before.content === after.content ? {} : { content: after.content }),
+    ...(isSame(ids(before.accountIds), ids(after.accountIds))
+      ? {}
+      : { accountIds: after.accountIds }),
+    ...(isSame(before.mediaIds, after.mediaIds) ? {} : { mediaIds: after.mediaIds }),
+    ...(isSame(before.options, after.options) ? {} : { options: after.options }),
+    ...(scheduledAt === undefined || isSameInstant(scheduledAt, post.scheduledAt)
+      ? {}
+      : { scheduledAt }),
+  };
+}
+
+const PARTS: Readonly<Record<keyof PostChanges, Part>> = {
+  content: "text",
+  accountIds: "accounts",
+  mediaIds: "media",
+  options: "own",
+  scheduledAt: "time",
+};
+
+/** Where two versions of a post differ. */
+export function differingParts(theirs: PostDetail, mine: Draft): readonly Part[] {
+  return Object.keys(changesOf(theirs, mine)).map((field) => PARTS[field as keyof PostChanges]);
+}

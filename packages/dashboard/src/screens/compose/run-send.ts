@@ -1,0 +1,92 @@
+import { type PostDetail, PostriderError } from "@postrider/client";
+import { isUnanswered } from "../../api/sending.ts";
+import { type PostVersion, readPost } from "../../posts/posts-api.ts";
+import type { Draft } from "./draft.ts";
+import { changesOf } from "./edit-changes.ts";
+import {
+  changePost,
+  createPost,
+  findTaken,
+  isReused,
+  type SendOptions,
+  toRequest,
+} from "./send-post.ts";
+
+/** What became of a draft that was sent. */
+export type Outcome =
+  | { readonly kind: "done"; readonly post: PostDetail }
+  /** No answer says whether it was taken: the same has to be sent again. */
+  | { readonly kind: "lost"; readonly error: unknown }
+  | { readonly kind: "refused"; readonly error: unknown }
+  /** An earlier request of this draft was accepted, as it was before its last change. */
+  | { readonly kind: "taken"; readonly post: PostDetail }
+  /** Someone else has changed the post that is edited. */
+  | { readonly kind: "changed"; readonly theirs: PostVersion };
+
+export interface SendDeps {
+  /** The post that is edited, as it was read; undefined for a new one. */
+  readonly base: PostVersion | undefined;
+  /** When the next free slot of the queue is. */
+  readonly slot: string | undefined;
+  /** Keeps the requests whose answers have not come with the draft. */
+  readonly keepAttempts: (attempts: readonly string[]) => void;
+  /** The post has a new version, before all of it is done. */
+  readonly onVersion: (version: PostVersion) => void;
+}
+
+/** Sends a draft once, and says what became of it; nothing is thrown. */
+export async function runSend(
+  draft: Draft,
+  options: SendOptions,
+  deps: SendDeps,
+): Promise<Outcome> {
+  try {
+    return deps.base === undefined
+      ? await create(draft, options, deps)
+      : { kind: "done", post: await edit(draft, options, { ...deps, base: deps.base }) };
+  } catch (error) {
+    if (isUnanswered(error)) return { kind: "lost", error };
+    const isChanged = error instanceof PostriderError && error.status === 412;
+    if (!isChanged || deps.base === undefined) return { kind: "refused", error };
+    return await compare(draft, deps.base.post.id);
+  }
+}
+
+/**
+ * The request is kept before it is sent, so that a page that is closed meanwhile can ask for its
+ * result. A refused request is forgotten; one without an answer is not.
+ */
+async function create(draft: Draft, options: SendOptions, deps: SendDeps): Promise<Outcome> {
+  const request = JSON.stringify(toRequest(draft, options));
+  const others = (draft.attempts ?? []).filter((attempt) => attempt !== request);
+  deps.keepAttempts([...others, request]);
+  try {
+    return { kind: "done", post: await createPost(draft.key, request, options.language) };
+  } catch (error) {
+    if (isUnanswered(error)) throw error;
+    deps.keepAttempts(others);
+    const earlier = { ...draft, attempts: others };
+    const post = isReused(error) ? await findTaken(earlier, options.language) : undefined;
+    if (post === undefined) throw error;
+    return { kind: "taken", post };
+  }
+}
+
+async function edit(
+  draft: Draft,
+  options: SendOptions,
+  { base, slot, onVersion }: SendDeps & { readonly base: PostVersion },
+): Promise<PostDetail> {
+  return await changePost(draft, options, { base: base.post, slot }, onVersion);
+}
+
+/** After a lost answer the version of "someone else" can be one's own. */
+async function compare(draft: Draft, postId: string): Promise<Outcome> {
+  try {
+    const theirs = await readPost(postId);
+    const isMine = Object.keys(changesOf(theirs.post, draft)).length === 0;
+    return isMine ? { kind: "done", post: theirs.post } : { kind: "changed", theirs };
+  } catch (error) {
+    return { kind: isUnanswered(error) ? "lost" : "refused", error };
+  }
+}

@@ -1,0 +1,90 @@
+import { type PostDetail, PostriderError } from "@postrider/client";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
+import type { PostVersion } from "../../posts/posts-api.ts";
+import { useSettings } from "../../settings/settings.ts";
+import type { Draft } from "./draft.ts";
+import { type Outcome, runSend } from "./run-send.ts";
+import type { SendAs, SendOptions } from "./send-post.ts";
+import type { DraftHandle } from "./use-draft.ts";
+
+const AGAIN_AFTER_MS = 6_000;
+
+export type SendState =
+  | { readonly kind: "idle" }
+  | { readonly kind: "sending"; readonly as: SendAs }
+  | (Exclude<Outcome, { kind: "done" }> & {
+      readonly as: SendAs;
+      readonly force: boolean;
+      /** When a request without an answer is sent again. */
+      readonly until: number;
+    });
+
+interface SendTarget {
+  readonly handle: DraftHandle;
+  readonly base: PostVersion | undefined;
+  readonly slot: string | undefined;
+  readonly onBase: (version: PostVersion) => void;
+  /** The server has it. */
+  readonly onDone: (post: PostDetail, as: SendAs) => void;
+  /** Faults of a refused request are shown where they are mended. */
+  readonly onFaults: (draft: Draft, error: PostriderError) => void;
+}
+
+export interface Send {
+  readonly state: SendState;
+  readonly send: (as: SendAs, options?: { readonly force?: boolean }) => void;
+  readonly reset: () => void;
+}
+
+/**
+ * Sends the draft, once: a second press while one is under way does nothing, and one whose answer
+ * was lost is sent again by itself.
+ */
+export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTarget): Send {
+  const client = useQueryClient();
+  const { language } = useSettings();
+  const [state, setState] = useState<SendState>({ kind: "idle" });
+  const last = useRef<SendOptions>(undefined);
+  const finish = async (outcome: Outcome, options: SendOptions, draft: Draft) => {
+    const { as, force = false } = options;
+    last.current = undefined;
+    if (outcome.kind !== "done") {
+      const { error } = outcome as { error?: unknown };
+      if (error instanceof PostriderError && error.code === "validation_failed")
+        onFaults(draft, error);
+      setState({ ...outcome, as, force, until: Date.now() + AGAIN_AFTER_MS });
+      return;
+    }
+    handle.drop();
+    await client.invalidateQueries({ queryKey: ["post"] });
+    onDone(outcome.post, as);
+  };
+  const run = useEffectEvent(async (options: SendOptions) => {
+    if (last.current !== undefined) return;
+    last.current = options;
+    setState({ kind: "sending", as: options.as });
+    const { draft, change } = handle;
+    const outcome = await runSend(draft, options, {
+      base,
+      slot,
+      keepAttempts: (attempts) => change((now) => ({ ...now, attempts })),
+      onVersion: (version) => {
+        onBase(version);
+        change((now) => ({ ...now, etag: version.etag }));
+      },
+    });
+    await finish(outcome, options, draft);
+  });
+  useEffect(() => {
+    if (state.kind !== "lost") return undefined;
+    const { as, force, until } = state;
+    const timer = setTimeout(() => void run({ as, force, language }), until - Date.now());
+    return () => clearTimeout(timer);
+  }, [state, language]);
+  return {
+    state,
+    send: (sendAs, options = {}) => void run({ as: sendAs, language, ...options }),
+    reset: () => setState({ kind: "idle" }),
+  };
+}

@@ -1,0 +1,146 @@
+import { FileX, ImagePlus } from "lucide-react";
+import { classNames } from "../../kit/class-names.ts";
+import { AddFiles } from "../../media/add-files.tsx";
+import type { LibraryMedia } from "../../media/media-api.ts";
+import { mediaWords } from "../../media/media-words.ts";
+import { Picture } from "../../media/picture.tsx";
+import { isRepeatable, rejectionOf } from "../../media/rejection.ts";
+import { UploadProgress, UploadState } from "../../media/upload-progress.tsx";
+import { durationText, type Upload } from "../../media/upload-state.ts";
+import type { Uploads } from "../../media/use-uploads.ts";
+import { useSettings } from "../../settings/settings.ts";
+import { useWords } from "../../words/use-words.ts";
+import { countText } from "./count-text.ts";
+import css from "./media-screen.module.css";
+
+interface MediaGridProps {
+  readonly files: readonly LibraryMedia[];
+  /** Undefined for a session that may only look. */
+  readonly uploads: Uploads | undefined;
+  readonly selectedId: string | undefined;
+  readonly onSelect: (id: string) => void;
+}
+
+export function MediaGrid({ files, uploads, selectedId, onSelect }: MediaGridProps) {
+  const words = useWords(mediaWords);
+  return (
+    <ul className={css.grid} aria-label={words.title}>
+      {uploads && (
+        <li>
+          <AddFiles label={words.dropHere} onFiles={uploads.addFiles} className={css.add}>
+            <ImagePlus className="i i-l" aria-hidden="true" />
+            <b className="sm">{words.dropHere}</b>
+            <span className="xs muted">{words.dropHint}</span>
+          </AddFiles>
+        </li>
+      )}
+      {uploads?.uploads.map((upload) => (
+        <UploadItem key={upload.key} upload={upload} uploads={uploads} />
+      ))}
+      {files.map((file) => (
+        <FileItem
+          key={file.id}
+          file={file}
+          isSelected={file.id === selectedId}
+          onSelect={() => onSelect(file.id)}
+        />
+      ))}
+    </ul>
+  );
+}
+
+interface FileItemProps {
+  readonly file: LibraryMedia;
+  readonly isSelected: boolean;
+  readonly onSelect: () => void;
+}
+
+function FileItem({ file, isSelected, onSelect }: FileItemProps) {
+  const words = useWords(mediaWords);
+  const { language } = useSettings();
+  const { url, kind, altText, durationMs, fileName, width, height, usedIn } = file;
+  return (
+    <li className={classNames(css.item, isSelected && css.selected)}>
+      <button
+        type="button"
+        className={css.open}
+        aria-label={durationMs === null ? fileName : `${fileName}, ${durationText(durationMs)}`}
+        aria-pressed={isSelected}
+        onClick={onSelect}
+      >
+        <Picture
+          url={url}
+          kind={kind}
+          altText={altText}
+          durationMs={durationMs}
+          className={css.picture}
+        />
+      </button>
+      <div className={css.facts}>
+        <b className="clip sm" title={fileName}>
+          {fileName}
+        </b>
+        <span className={classNames("xs clip", altText === null ? css.missing : "muted")}>
+          {altText ?? words.noDescription}
+        </span>
+        <span className="xs muted num row">
+          {width} × {height}
+          <span className="push nowrap">
+            {usedIn.count === 0
+              ? words.notUsed
+              : words.inPosts(countText(usedIn, language), usedIn.count === 1)}
+          </span>
+        </span>
+      </div>
+    </li>
+  );
+}
+
+interface UploadItemProps {
+  readonly upload: Upload;
+  readonly uploads: Uploads;
+}
+
+function UploadItem({ upload, uploads }: UploadItemProps) {
+  const words = useWords(mediaWords);
+  const { key, fileName, previewUrl, kind, state, error } = upload;
+  const isFailed = state === "failed";
+  return (
+    <li className={css.item}>
+      {isFailed ? (
+        <div className={css.rejected}>
+          <FileX className="i i-l" aria-hidden="true" />
+        </div>
+      ) : (
+        <div className={css.sending}>
+          <Picture url={previewUrl} kind={kind} altText={fileName} className={css.picture} />
+          <UploadProgress upload={upload} />
+        </div>
+      )}
+      <div className={css.facts}>
+        <b className="clip sm" title={fileName}>
+          {fileName}
+        </b>
+        {isFailed ? (
+          <span className={classNames("xs", css.cause)} role="alert">
+            {rejectionOf(error, words)}
+          </span>
+        ) : (
+          <span className="xs muted">
+            <UploadState upload={upload} />
+          </span>
+        )}
+        <span className="row">
+          {isFailed && isRepeatable(error) && (
+            <button type="button" className="linkbtn xs" onClick={() => uploads.repeat(key)}>
+              {words.tryAgain}
+            </button>
+          )}
+          <button type="button" className="linkbtn xs" onClick={() => uploads.remove(key)}>
+            {isFailed ? words.remove : words.stop}
+          </button>
+        </span>
+      </div>
+    </li>
+  );
+}

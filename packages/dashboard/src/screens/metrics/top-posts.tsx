@@ -1,0 +1,125 @@
+import type { PostDetail } from "@postrider/client";
+import { useState } from "react";
+import { Link } from "wouter";
+import { Card } from "../../kit/card.tsx";
+import { classNames } from "../../kit/class-names.ts";
+import { Select } from "../../kit/select.tsx";
+import { Table } from "../../kit/table.tsx";
+import { Time } from "../../kit/time.tsx";
+import { langOf } from "../../posts/lang-of.ts";
+import { useSettings } from "../../settings/settings.ts";
+import { placeOf } from "../../time/place-names.ts";
+import { useWords } from "../../words/use-words.ts";
+import { PostStrip } from "../calendar/agenda.tsx";
+import type { SumsOfPost } from "./metrics-api.ts";
+import { metricsWords } from "./metrics-words.ts";
+import css from "./metrics.module.css";
+import { Count } from "./number-card.tsx";
+
+const ORDERS = ["seen", "likes", "comments", "publishedAt"] as const;
+type Order = (typeof ORDERS)[number];
+
+interface TopPostsProps {
+  readonly posts: readonly SumsOfPost[];
+  /** The posts themselves, as far as they have been read. */
+  readonly details: ReadonlyMap<string, PostDetail>;
+  readonly isMore: boolean;
+}
+
+function sorted(posts: readonly SumsOfPost[], order: Order): readonly SumsOfPost[] {
+  if (order === "publishedAt")
+    return posts.toSorted((one, other) => (one.publishedAt < other.publishedAt ? 1 : -1));
+  return posts.toSorted((one, other) => (other[order] ?? -1) - (one[order] ?? -1));
+}
+
+/** The posts that were seen most; a click shows the lines of one. */
+export function TopPosts({ posts, details, isMore }: TopPostsProps) {
+  const words = useWords(metricsWords);
+  const { zone, language } = useSettings();
+  const [order, setOrder] = useState<Order>("seen");
+  if (posts.length === 0) return null;
+  return (
+    <Card
+      title={words.posts}
+      actions={
+        <Select
+          label={words.sort}
+          value={order}
+          options={ORDERS.map((value) => ({ value, label: words.orders[value] }))}
+          onChange={(value) => setOrder(value as Order)}
+        />
+      }
+      footer={isMore ? words.more : undefined}
+    >
+      <Table label={words.posts}>
+        <thead>
+          <tr>
+            <th scope="col">{words.post}</th>
+            <th scope="col" className={css.optional}>
+              {words.accounts}
+            </th>
+            <th scope="col" className="r">
+              {words.columns.seen}
+            </th>
+            <th scope="col" className={classNames("r", css.optional)}>
+              {words.columns.likes}
+            </th>
+            <th scope="col" className={classNames("r", css.optional)}>
+              {words.columns.comments}
+            </th>
+            <th scope="col" className={classNames("r", css.optional)}>
+              {words.sentIn(placeOf(zone, language))}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted(posts, order).map((sums) => (
+            <TopPost key={sums.postId} sums={sums} post={details.get(sums.postId)} />
+          ))}
+        </tbody>
+      </Table>
+    </Card>
+  );
+}
+
+interface TopPostProps {
+  readonly sums: SumsOfPost;
+  readonly post: PostDetail | undefined;
+}
+
+function TopPost({ sums, post }: TopPostProps) {
+  const words = useWords(metricsWords);
+  const text = post?.content ?? "…";
+  return (
+    <tr>
+      <td>
+        <Link
+          href={`/metrics?post=${sums.postId}`}
+          className={classNames(css.plain, "clamp2")}
+          lang={langOf(text)}
+        >
+          {text}
+        </Link>
+      </td>
+      <td className={css.optional}>
+        {post === undefined ? words.publications(sums.publications) : <Strip post={post} />}
+      </td>
+      <td className="r">
+        <b>{sums.seen.toLocaleString("en")}</b>
+      </td>
+      <Count value={sums.likes} isOptional />
+      <Count value={sums.comments} isOptional />
+      <td className={classNames("r", css.optional)}>
+        <Time at={sums.publishedAt} show="day" />
+      </td>
+    </tr>
+  );
+}
+
+function Strip({ post }: { readonly post: PostDetail }) {
+  const targets = post.targets.map((target) => ({
+    ...target,
+    errorCode: target.error?.code ?? null,
+  }));
+  return <PostStrip post={{ ...post, targets }} />;
+}

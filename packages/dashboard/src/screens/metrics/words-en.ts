@@ -1,0 +1,63 @@
+export const metricsEn = {
+  title: "Metrics",
+  post: "Post",
+  account: "Account",
+  allAccounts: "All accounts",
+  measure: "What is counted",
+  measures: { seen: "Seen", likes: "Likes", comments: "Comments", shares: "Shares" },
+  window: "How long",
+  windows: { h48: "48 h", d7: "7 d", d90: "90 d" },
+  since: {
+    seen: "Seen since it was sent",
+    likes: "Likes since it was sent",
+    comments: "Comments since it was sent",
+    shares: "Shares since it was sent",
+  },
+  eachDot: "Each dot is one reading",
+  chartLabel: (what: string, accounts: number) =>
+    accounts === 1
+      ? `${what}: a line for 1 account; the table has the numbers`
+      : `${what}: lines for ${accounts} accounts; the table has the numbers`,
+  sent: "sent",
+  hours: (count: number) => `${count} h`,
+  days: (count: number) => `${count} d`,
+  now: "now",
+  noReading: "Nothing has been read yet.",
+  numbers: "The same in numbers",
+  refresh: "Refresh",
+  columns: {
+    seen: "Seen",
+    reach: "Reach",
+    likes: "Likes",
+    comments: "Comm.",
+    shares: "Shares",
+    saves: "Saves",
+  },
+  noMetrics: (platform: string) => `${platform} gives no metrics.`,
+  ended: "Access has ended. ",
+  reconnect: "Reconnect",
+  readAtOnce: ", and it is read at once.",
+  notPublished: "Not published.",
+  read: "Read",
+  next: "Next",
+  meaning:
+    "“–” is not given by the platform; 0 is a count. X calls it impressions, the others views. Instagram and Facebook count up to 48 hours late.",
+  posts: "Posts of the last 30 days",
+  sort: "Order",
+  orders: {
+    seen: "Most seen first",
+    likes: "Most likes first",
+    comments: "Most comments first",
+    publishedAt: "Newest first",
+  },
+  accounts: "Accounts",
+  sentIn: (place: string) => `Sent, ${place}`,
+  publications: (count: number) => (count === 1 ? "1 account" : `${count} accounts`),
+  more: "Only the newest 20,000 publications were counted.",
+  empty: "Nothing was published in the last 30 days.",
+  emptyHint:
+    "Metrics are read from the platforms an hour after a post goes out, and then less often.",
+  newPost: "New post",
+  refreshed: (ready: number, eligible: number) =>
+    `Read again from ${ready} of ${eligible} accounts.`,
+};

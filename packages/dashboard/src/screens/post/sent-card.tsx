@@ -1,0 +1,112 @@
+import type { PlatformId, PostDetail } from "@postrider/client";
+import { Copy, Play, SquarePen } from "lucide-react";
+import { useState } from "react";
+import { LinkButton } from "../../kit/button.tsx";
+import { Card } from "../../kit/card.tsx";
+import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
+import { langOf } from "../../posts/lang-of.ts";
+import { Picture } from "../../posts/thumbnail.tsx";
+import { useCan } from "../../session/session-context.ts";
+import { useWords } from "../../words/use-words.ts";
+import { detailWords } from "./detail-words.ts";
+import css from "./post.module.css";
+
+/** The text and the media of the post, and which accounts have a text of their own. */
+export function SentCard({ post }: { readonly post: PostDetail }) {
+  const words = useWords(detailWords);
+  const { id, content, media, status } = post;
+  const isPlanned = status === "draft" || status === "scheduled";
+  return (
+    <Card
+      title={isPlanned ? words.willBeSent : words.sent}
+      actions={<Again id={id} isPlanned={isPlanned} />}
+    >
+      <div className={css.sent}>
+        {content !== "" && (
+          <p className={css.content} lang={langOf(content)}>
+            {content}
+          </p>
+        )}
+        {media.length > 0 && (
+          <div className={css.media}>
+            {media.map((file) => (
+              <figure key={file.id}>
+                <Picture {...file} className={css.picture} />
+                {file.durationMs !== null && <Duration ms={file.durationMs} />}
+              </figure>
+            ))}
+          </div>
+        )}
+        <OwnTexts post={post} />
+      </div>
+    </Card>
+  );
+}
+
+function Again({ id, isPlanned }: { readonly id: string; readonly isPlanned: boolean }) {
+  const words = useWords(detailWords);
+  if (!useCan()("posts:write")) return null;
+  return isPlanned ? (
+    <LinkButton kind="ghost" small icon={SquarePen} data-key="e" href={`/posts/${id}/edit`}>
+      {words.edit}
+    </LinkButton>
+  ) : (
+    <LinkButton kind="ghost" small icon={Copy} href={`/posts/new?from=${id}`}>
+      {words.useAgain}
+    </LinkButton>
+  );
+}
+
+function Duration({ ms }: { readonly ms: number }) {
+  const seconds = Math.round(ms / 1000);
+  return (
+    <span className={css.duration}>
+      <Play className="i i-s" aria-hidden="true" />
+      {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, "0")}
+    </span>
+  );
+}
+
+/** An override is named after a platform or after one account. */
+function OwnTexts({ post: { options, targets } }: { readonly post: PostDetail }) {
+  return Object.entries(options).map(([name, { content }]) => {
+    const target = targets.find(({ accountId }) => accountId === name);
+    const platform = target?.platform ?? (name as PlatformId);
+    return content === undefined || !(platform in PLATFORMS) ? null : (
+      <OwnText key={name} platform={platform} content={content} />
+    );
+  });
+}
+
+function OwnText({
+  platform,
+  content,
+}: {
+  readonly platform: PlatformId;
+  readonly content: string;
+}) {
+  const words = useWords(detailWords);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div className="stack-s">
+      <p className="xs muted row">
+        <PlatformTile platform={platform} />
+        <span className="sr">{PLATFORMS[platform].name}</span>
+        {words.ownText}{" "}
+        <button
+          type="button"
+          className="linkbtn"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? words.hide : words.show}
+        </button>
+      </p>
+      {isOpen && (
+        <p className={css.content} lang={langOf(content)}>
+          {content}
+        </p>
+      )}
+    </div>
+  );
+}

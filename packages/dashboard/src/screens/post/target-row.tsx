@@ -1,0 +1,102 @@
+import { ArrowUpRight, ChevronDown } from "lucide-react";
+import { type ReactNode, useId, useState } from "react";
+import { Who } from "../../kit/avatar.tsx";
+import { Button } from "../../kit/button.tsx";
+import { classNames } from "../../kit/class-names.ts";
+import { PLATFORMS } from "../../kit/platform-tile.tsx";
+import { StatusLabel } from "../../kit/status.tsx";
+import { tileStatusOf } from "../../posts/tile-status.ts";
+import { useSettings } from "../../settings/settings.ts";
+import { clockWithSecondsOf } from "../../time/format-time.ts";
+import { toZoned } from "../../time/place-in-zone.ts";
+import { useWords } from "../../words/use-words.ts";
+import { AttemptRail } from "./attempt-rail.tsx";
+import { detailWords } from "./detail-words.ts";
+import { MetricsWord } from "./metrics-word.tsx";
+import css from "./post.module.css";
+import { TargetCure } from "./target-cure.tsx";
+import type { TargetProps } from "./target-props.ts";
+import { WaitWords } from "./wait-words.tsx";
+
+const QUIET: ReadonlySet<string> = new Set([
+  "published",
+  "draft",
+  "scheduled",
+  "cancelled",
+  "deleted",
+]);
+
+/** One account of a post. Open from the start where there is something to say. */
+export function TargetRow({ post, target, words }: TargetProps) {
+  const labels = useWords(detailWords);
+  const { accountId, username, platform, error } = target;
+  const status = tileStatusOf(post.status, { ...target, errorCode: error?.code ?? null });
+  const attempts = post.attempts.filter((attempt) => attempt.accountId === accountId);
+  const [choice, setChoice] = useState<boolean>();
+  const isOpen = choice ?? (!QUIET.has(status) && (attempts.length > 0 || error !== null));
+  const id = useId();
+  return (
+    <div className={classNames(css.target, css[status])}>
+      <div className={css.head}>
+        <Who id={accountId} name={username} platform={platform} />
+        <span>
+          <StatusLabel status={status} loud={!QUIET.has(status)} />
+        </span>
+        <span className={css.right}>
+          <Right post={post} target={target} words={words} />
+        </span>
+        <Button
+          kind="ghost"
+          small
+          icon={ChevronDown}
+          className={css.fold}
+          aria-label={labels.attemptsOf(username)}
+          aria-expanded={isOpen}
+          aria-controls={id}
+          onClick={() => setChoice(!isOpen)}
+        />
+      </div>
+      <div id={id} hidden={!isOpen} className={css.body}>
+        <TargetCure post={post} target={target} words={words} />
+        <WaitWords target={target} words={words} attemptCount={attempts.length} />
+        <AttemptRail attempts={attempts} nextAttemptAt={target.nextAttemptAt} />
+      </div>
+    </div>
+  );
+}
+
+/** At the end of the row: what is seen of a publication, or when it goes on. */
+function Right({ post, target, words }: TargetProps): ReactNode {
+  const labels = useWords(detailWords);
+  const { zone } = useSettings();
+  const { status, nextAttemptAt, platform } = target;
+  if (words?.waitsFor?.kind === "outcome")
+    return <span className="muted sm">{labels.looking(PLATFORMS[platform].name)}</span>;
+  if (status === "published") return <Publication post={post} target={target} />;
+  if (nextAttemptAt === null || status !== "pending" || target.attemptCount === 0) return null;
+  return (
+    <span className="muted sm num">
+      {labels.nextTry(clockWithSecondsOf(toZoned(nextAttemptAt, zone)))}
+    </span>
+  );
+}
+
+function Publication({ post, target }: Pick<TargetProps, "post" | "target">) {
+  const labels = useWords(detailWords);
+  const { zone } = useSettings();
+  const { permalink, publishedAt } = target;
+  return (
+    <>
+      {post.status === "publishing" && publishedAt !== null ? (
+        <b className="num">{clockWithSecondsOf(toZoned(publishedAt, zone))}</b>
+      ) : (
+        <MetricsWord target={target} />
+      )}
+      {permalink !== null && (
+        <a href={permalink} target="_blank" rel="noreferrer">
+          {labels.open} <ArrowUpRight className="i i-s" aria-hidden="true" />
+        </a>
+      )}
+    </>
+  );
+}

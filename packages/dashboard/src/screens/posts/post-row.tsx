@@ -1,0 +1,110 @@
+import type { PostSummary } from "@postrider/client";
+import { AppWindow, Bot, CodeXml, Images, type LucideIcon } from "lucide-react";
+import { Link } from "wouter";
+import { classNames } from "../../kit/class-names.ts";
+import { StatusLabel } from "../../kit/status.tsx";
+import { TargetStrip } from "../../kit/target-strip.tsx";
+import { Time } from "../../kit/time.tsx";
+import { langOf } from "../../posts/lang-of.ts";
+import { PostMenu } from "../../posts/post-menu.tsx";
+import { postWords } from "../../posts/post-words.ts";
+import { Thumbnail } from "../../posts/thumbnail.tsx";
+import { tileStatusOf } from "../../posts/tile-status.ts";
+import { useAccounts } from "../../posts/use-accounts.ts";
+import { useWords } from "../../words/use-words.ts";
+import { postsWords } from "./posts-words.ts";
+import css from "./posts.module.css";
+import { RowCause } from "./row-cause.tsx";
+import type { RowWords } from "./row-words.ts";
+
+const VIA_ICONS: Readonly<Record<string, LucideIcon>> = {
+  dashboard: AppWindow,
+  rest: CodeXml,
+  mcp: Bot,
+};
+
+/** The states that stand on a coloured ground; the others are quiet. */
+const LOUD: ReadonlySet<string> = new Set(["partial", "failed", "publishing"]);
+
+interface PostRowProps {
+  readonly post: PostSummary;
+  /** Why it failed; undefined until it is known, and for posts that did not. */
+  readonly words: RowWords | undefined;
+}
+
+/** One post in a list. The whole row opens it; the link inside is real. */
+export function PostRow({ post, words }: PostRowProps) {
+  const { id, status, targets } = post;
+  const accounts = useAccounts();
+  const isHurt = status === "failed" || status === "partial";
+  return (
+    <li className={classNames(css.row, css[status], isHurt && css.hurt)} data-row={id}>
+      <span className={css.status}>
+        <StatusLabel status={status} loud={LOUD.has(status)} />
+      </span>
+      <RowLink post={post} />
+      <span className={css.targets}>
+        <TargetStrip
+          targets={targets.map((target) => ({
+            ...target,
+            name: accounts.get(target.accountId)?.username,
+            status: tileStatusOf(status, target),
+          }))}
+        />
+      </span>
+      <RowTime post={post} />
+      <Via post={post} />
+      <span className={css.more}>
+        <PostMenu post={post} />
+      </span>
+      {isHurt && words && <RowCause post={post} words={words} />}
+    </li>
+  );
+}
+
+function RowLink({ post: { id, content, mediaIds } }: { readonly post: PostSummary }) {
+  const words = useWords(postWords);
+  const lists = useWords(postsWords);
+  const [first] = mediaIds;
+  return (
+    <Link href={`/posts/${id}`} className={css.text}>
+      {first !== undefined && <Thumbnail mediaId={first} />}
+      <span className="clip" lang={langOf(content)}>
+        {content === "" ? words.noText : content}
+      </span>
+      {mediaIds.length > 1 && (
+        <span className="tag">
+          <Images className="i i-s" aria-hidden="true" />
+          {mediaIds.length}
+          <span className="sr"> {lists.media(mediaIds.length)}</span>
+        </span>
+      )}
+    </Link>
+  );
+}
+
+function RowTime({ post: { scheduledAt, startedAt } }: { readonly post: PostSummary }) {
+  const words = useWords(postsWords);
+  const at = scheduledAt ?? startedAt;
+  return (
+    <span className={css.time}>
+      {at === null ? (
+        <span className="muted sm">{words.noTime}</span>
+      ) : (
+        <Time at={at} show="clock" />
+      )}
+    </span>
+  );
+}
+
+function Via({ post: { createdVia } }: { readonly post: PostSummary }) {
+  const words = useWords(postsWords);
+  const Icon = VIA_ICONS[createdVia] ?? CodeXml;
+  const title = words.createdBy(words.via[createdVia]);
+  return (
+    <span className={css.via} title={title}>
+      <Icon className="i i-s" aria-hidden="true" />
+      <span className="sr">{title}</span>
+    </span>
+  );
+}

@@ -1,0 +1,126 @@
+import type { OverviewJson } from "@postrider/rest/dashboard/overview";
+import { useQuery } from "@tanstack/react-query";
+import { ArrowUp } from "lucide-react";
+import type { ReactNode } from "react";
+import { useSearchParams } from "wouter";
+import { overviewApi } from "../../api/overview-api.ts";
+import { Button } from "../../kit/button.tsx";
+import { Card } from "../../kit/card.tsx";
+import { Skeleton } from "../../kit/empty-state.tsx";
+import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { Page } from "../../kit/page.tsx";
+import { useReturnedAccount } from "../../posts/use-returned-account.ts";
+import { useWords } from "../../words/use-words.ts";
+import { FilterBar, FilterButton, textOf } from "./filter-bar.tsx";
+import { type Filters, isSet, parseFilters, toParameters } from "./filters.ts";
+import { NeedsYou } from "./needs-you.tsx";
+import { NoPosts } from "./no-posts.tsx";
+import { PostList } from "./post-list.tsx";
+import { postsWords } from "./posts-words.ts";
+import css from "./posts.module.css";
+import { useHeldBack } from "./use-held-back.ts";
+import { useListKeys } from "./use-list-keys.tsx";
+import { usePostList } from "./use-post-list.ts";
+
+/** What needs a person first, and then all posts. */
+export function PostsScreen() {
+  const words = useWords(postsWords);
+  const [parameters, setParameters] = useSearchParams();
+  const filters = parseFilters(parameters);
+  const { data: overview } = useQuery(overviewApi.overview());
+  useReturnedAccount();
+  return (
+    <Page title={words.title} actions={<FilterButton />}>
+      {overview && <NeedsYou overview={overview} />}
+      <FilterBar
+        filters={filters}
+        overview={overview}
+        onChange={(next) => setParameters(toParameters(next), { replace: true })}
+      />
+      <List filters={filters} overview={overview} onClear={() => setParameters({})} />
+    </Page>
+  );
+}
+
+interface ListProps {
+  readonly filters: Filters;
+  readonly overview: OverviewJson | undefined;
+  readonly onClear: () => void;
+}
+
+function List({ filters, overview, onClear }: ListProps): ReactNode {
+  const list = usePostList(filters);
+  const { posts, error, isPending, refetch } = list;
+  const { shown, heldCount, show } = useHeldBack(posts, JSON.stringify(filters));
+  const dialog = useListKeys(posts);
+  if (isPending)
+    return (
+      <Card className={css.list}>
+        <Skeleton rows={10} />
+      </Card>
+    );
+  if (posts.length === 0)
+    return error === null ? (
+      <Card>
+        <NoPosts filters={filters} onClear={onClear} />
+      </Card>
+    ) : (
+      <ErrorNotice error={error} onRetry={() => void refetch()} />
+    );
+  return (
+    <>
+      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      <Card
+        className={css.list}
+        footer={<ListFoot list={list} filters={filters} all={overview?.counts.all} />}
+      >
+        {heldCount > 0 && <NewRows count={heldCount} onShow={show} />}
+        <PostList posts={shown} />
+      </Card>
+      {dialog}
+    </>
+  );
+}
+
+interface NewRowsProps {
+  readonly count: number;
+  readonly onShow: () => void;
+}
+
+function NewRows({ count, onShow }: NewRowsProps) {
+  const words = useWords(postsWords);
+  return (
+    <Button kind="ghost" small block icon={ArrowUp} onClick={onShow}>
+      {words.newRows(count)}
+    </Button>
+  );
+}
+
+interface ListFootProps {
+  readonly list: ReturnType<typeof usePostList>;
+  readonly filters: Filters;
+  readonly all: OverviewJson["counts"]["all"] | undefined;
+}
+
+function ListFoot({ list, filters, all }: ListFootProps) {
+  const words = useWords(postsWords);
+  const { posts, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const isAll = filters.tab === "all" && !isSet(filters) && all !== undefined;
+  return (
+    <>
+      <span>
+        {isAll ? words.showing(posts.length, textOf(all)) : words.showingOnly(posts.length)}
+      </span>
+      {hasNextPage && (
+        <Button
+          small
+          busy={isFetchingNextPage}
+          className="push"
+          onClick={() => void fetchNextPage()}
+        >
+          {words.showMore}
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,121 @@
+import type { QueueSlotRule } from "@postrider/client";
+import { useState } from "react";
+import { api } from "../../api/api.ts";
+import { Button } from "../../kit/button.tsx";
+import { Dialog, Drawer } from "../../kit/dialog.tsx";
+import { DiscardDialog } from "../../kit/discard-dialog.tsx";
+import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { showToast } from "../../kit/toast.tsx";
+import { useAct } from "../../posts/use-act.ts";
+import { ownZone } from "../../settings/settings.ts";
+import { kitWords } from "../../words/kit-words.ts";
+import { useWords } from "../../words/use-words.ts";
+import { queueWords } from "./queue-words.ts";
+import { draftOf, type RuleDraft, RuleFields, faultsOf } from "./rule-fields.tsx";
+
+interface RuleDrawerProps {
+  /** Undefined for a new one. */
+  readonly rule: QueueSlotRule | undefined;
+  readonly onClose: () => void;
+}
+
+type Asking = "discard" | "delete";
+
+/** A rule beside the list. Esc asks only if something was changed. */
+export function RuleDrawer({ rule, onClose }: RuleDrawerProps) {
+  const words = useWords(queueWords);
+  const first = useState(() => draftOf(rule, ownZone()))[0];
+  const [draft, setDraft] = useState<RuleDraft>(first);
+  const [isTried, setTried] = useState(false);
+  const [asking, setAsking] = useState<Asking>();
+  const save = useSave(rule, draft, onClose);
+  const faults = faultsOf(draft, words);
+  const isFaulty = Object.values(faults).some((fault) => fault !== undefined);
+  const close = () => {
+    if (JSON.stringify(draft) === JSON.stringify(first)) onClose();
+    else setAsking("discard");
+  };
+  const press = () => {
+    setTried(true);
+    if (isFaulty) document.querySelector<HTMLElement>("dialog [data-first]")?.focus();
+    else save.run();
+  };
+  return (
+    <>
+      <Drawer
+        title={rule === undefined ? words.newRule : rule.name}
+        onClose={close}
+        footer={
+          <>
+            {rule && (
+              <Button kind="danger" onClick={() => setAsking("delete")}>
+                {words.delete}
+              </Button>
+            )}
+            <Button kind="primary" className="push" busy={save.isBusy} onClick={press}>
+              {rule === undefined ? words.create : words.save}
+            </Button>
+          </>
+        }
+      >
+        <RuleFields draft={draft} faults={isTried ? faults : {}} onChange={setDraft} />
+        {save.error !== undefined && <ErrorNotice error={save.error} />}
+      </Drawer>
+      {asking === "discard" && (
+        <DiscardDialog onKeep={() => setAsking(undefined)} onDiscard={onClose} />
+      )}
+      {asking === "delete" && rule && (
+        <Delete rule={rule} onKeep={() => setAsking(undefined)} onDeleted={onClose} />
+      )}
+    </>
+  );
+}
+
+function useSave(rule: QueueSlotRule | undefined, draft: RuleDraft, onClose: () => void) {
+  const words = useWords(queueWords);
+  return useAct(async () => {
+    const body = {
+      ...draft,
+      name: draft.name.trim(),
+      startsOn: draft.startsOn === "" ? null : draft.startsOn,
+      endsOn: draft.endsOn === "" ? null : draft.endsOn,
+    };
+    if (rule === undefined) await api.createQueueSlotRule(body);
+    else await api.updateQueueSlotRule(rule.id, body);
+    showToast(rule === undefined ? words.created(body.name) : words.saved);
+    onClose();
+  });
+}
+
+interface DeleteProps {
+  readonly rule: QueueSlotRule;
+  readonly onKeep: () => void;
+  readonly onDeleted: () => void;
+}
+
+function Delete({ rule, onKeep, onDeleted }: DeleteProps) {
+  const words = useWords(queueWords);
+  const kit = useWords(kitWords);
+  const { run, isBusy, error } = useAct(async () => {
+    await api.deleteQueueSlotRule(rule.id);
+    showToast(words.deleted);
+    onDeleted();
+  });
+  return (
+    <Dialog
+      title={words.deleteTitle(rule.name)}
+      onClose={onKeep}
+      footer={
+        <>
+          <Button onClick={onKeep}>{words.keep}</Button>
+          <Button kind="danger-solid" busy={isBusy} onClick={run}>
+            {words.deleteLast}
+          </Button>
+        </>
+      }
+    >
+      <p className="sm quiet">{words.deleteHint}</p>
+      {error !== undefined && <ErrorNotice error={error} title={kit.nothingHarmed} />}
+    </Dialog>
+  );
+}

@@ -1,0 +1,12 @@
+import type { CurrentSession, LoginRequest } from "@postrider/rest/dashboard/session-schemas";
+import { appApi } from "../api/app-api.ts";
+
+/** The session of this browser. */
+export type Session = CurrentSession;
+
+export const sessionApi = {
+  get: () => appApi<Session>("GET", "/session"),
+  /** By the token of a login link, or by an API key, which is exchanged and not kept. */
+  open: (by: LoginRequest) => appApi<Session>("POST", "/session", { body: by }),
+  end: () => appApi<undefined>("DELETE", "/session"),
+};

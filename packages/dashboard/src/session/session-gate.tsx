@@ -1,0 +1,30 @@
+import { PostriderError } from "@postrider/client";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Redirect, useLocation } from "wouter";
+import { ErrorNotice } from "../kit/error-notice.tsx";
+import { sessionApi } from "./session-api.ts";
+import { SessionContext } from "./session-context.ts";
+import css from "./session-gate.module.css";
+
+export const SESSION_KEY = ["session"] as const;
+
+/**
+ * Shows what is inside to a session only. A session that ends while the page is open takes nothing
+ * away: the last answer is kept, and the frame shows a dialog over it.
+ */
+export function SessionGate({ children }: { readonly children: ReactNode }) {
+  const [path] = useLocation();
+  const { data, error, refetch } = useQuery({ queryKey: SESSION_KEY, queryFn: sessionApi.get });
+  if (data !== undefined) return <SessionContext value={data}>{children}</SessionContext>;
+  if (error instanceof PostriderError && error.status === 401)
+    return (
+      <Redirect to={path === "/" ? "/login" : `/login?to=${encodeURIComponent(path)}`} replace />
+    );
+  if (error === null) return null;
+  return (
+    <main className={css.door}>
+      <ErrorNotice error={error} onRetry={() => void refetch()} />
+    </main>
+  );
+}

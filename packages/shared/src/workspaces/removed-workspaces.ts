@@ -1,0 +1,28 @@
+import { appendAudit } from "#src/audit/append.ts";
+import type { ISql, TransactionSql } from "#src/postgres.ts";
+
+/**
+ * Records that nothing of a workspace is left in this schema. The line is also how consumers know
+ * later that a late event belongs to a removed workspace: the audit log keeps it for at least 90
+ * days, and the bus keeps events for 14 days at most.
+ */
+export async function recordRemoval(
+  tx: TransactionSql,
+  workspaceId: string,
+  details: Readonly<Record<string, number>>,
+): Promise<void> {
+  const subject = { type: "workspace", id: workspaceId } as const;
+  await appendAudit(tx, [{ action: "workspace.remove", subject, workspaceId, details }]);
+}
+
+/**
+ * SQL condition: the workspace with the id in this column or value was removed from this schema.
+ */
+export function isRemoved(sql: ISql, workspaceId: ReturnType<ISql>) {
+  return sql`exists (
+    select
+    from audit_log removal
+    where removal.workspace_id = ${workspaceId}
+    and removal.action = 'workspace.remove'
+  )`;
+}

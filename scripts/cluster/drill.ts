@@ -1,0 +1,84 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { ensureDemoWorkspace } from "../../packages/local/src/demo/demo-workspace.ts";
+import { toIdentity } from "../../packages/shared/src/identity/settings.ts";
+import { publishEverywhere } from "../images/publish.ts";
+import { startLoad } from "./load.ts";
+
+// Publishes to all simulated platforms, then restarts, kills, upgrades and rolls back the services
+// of overlays/local under load. It expects forwarded ports and the operator's key in IDENTITY_KEYS:
+// scripts/cluster.ts provides both.
+const SERVICES = ["accounts", "posts", "media", "inspector", "delivery"];
+const DEPLOYMENTS = SERVICES.map((name) => `deployment/${name}`);
+const PER_SECOND = 10;
+/** Longer than a few retries of a call, because a small cluster may be busy. */
+const PUBLISH_MS = 300_000;
+
+const run = promisify(execFile);
+
+async function kubectl(...args: readonly string[]): Promise<string> {
+  return (await run("kubectl", ["--namespace=postrider", ...args])).stdout;
+}
+
+async function awaitRollouts(): Promise<void> {
+  for (const name of DEPLOYMENTS) await kubectl("rollout", "status", name, "--timeout=5m");
+}
+
+/** Without a chance to finish its requests; its partner has to answer. */
+async function killOnePodOfEach(): Promise<void> {
+  for (const name of SERVICES) {
+    const pods = await kubectl("get", "pods", "-o", "name", "-l", `app.kubernetes.io/name=${name}`);
+    const pod = pods.split("\n")[0] ?? "";
+    await kubectl("delete", pod, "--grace-period=0", "--force", "--wait=false");
+    await awaitRollouts();
+  }
+}
+
+/** The inspector reads no setting. */
+const CHANGED = DEPLOYMENTS.filter((name) => !name.endsWith("inspector"));
+
+const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
+  "two pods of each service": () => kubectl("scale", ...DEPLOYMENTS, "--replicas=2"),
+  "rolling restart of each service": () => kubectl("rollout", "restart", ...DEPLOYMENTS),
+  "one pod of each service is killed": killOnePodOfEach,
+  "another revision of each service": () => kubectl("set", "env", ...CHANGED, "LOG_LEVEL=warn"),
+  "back to the revision before": () => kubectl("rollout", "undo", ...CHANGED),
+};
+
+/** False if a request failed, or an accepted post was lost or doubled. */
+async function runStep(
+  name: string,
+  change: () => Promise<unknown>,
+  start: () => ReturnType<typeof startLoad>,
+): Promise<boolean> {
+  const startedAt = performance.now();
+  const load = start();
+  await change();
+  await awaitRollouts();
+  const { requests, failures, accepted, lost, doubled } = await load.stop();
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  console.log(
+    `${name}: ${seconds} s, ${requests} requests, ${failures.length} failed, ${accepted} posts, ${lost} lost, ${doubled} doubled`,
+  );
+  for (const failure of failures.slice(0, 5)) console.log(`  ${failure}`);
+  return failures.length + lost + doubled === 0 && accepted > 0;
+}
+
+async function main(): Promise<boolean> {
+  const identity = toIdentity("operator", [process.env.IDENTITY_KEYS ?? ""]);
+  if (identity === undefined) throw new Error("IDENTITY_KEYS holds no key");
+  console.log(`${await publishEverywhere(identity, PUBLISH_MS)} publications are visible`);
+  const demo = { accountsUrl: "http://127.0.0.1:8081", identity, known: undefined };
+  const { apiKey, accounts } = await ensureDemoWorkspace(demo);
+  const accountId = accounts.find(({ platform }) => platform === "bluesky")?.id ?? "";
+  const baseUrl = "http://127.0.0.1:8080";
+  const simulatorUrl = "http://127.0.0.1:4100";
+  const start = () =>
+    startLoad({ baseUrl, simulatorUrl, apiKey, accountId, perSecond: PER_SECOND });
+  let isGood = true;
+  for (const [name, change] of Object.entries(STEPS))
+    isGood = (await runStep(name, change, start)) && isGood;
+  return isGood;
+}
+
+process.exitCode = (await main()) ? 0 : 1;

@@ -1,0 +1,17 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./check/run-command.ts";
+import { toChart } from "./helm/chart.ts";
+import { renderOverlay } from "./manifests/tools.ts";
+
+// Writes a Helm chart of the overlay `production` into a folder:
+//   node scripts/helm.ts chart && helm package chart && helm push postrider-*.tgz oci://…
+const [folder] = process.argv.slice(2);
+if (folder === undefined) {
+  process.stderr.write("name the folder that the chart is written to\n");
+  process.exitCode = 2;
+} else {
+  mkdirSync(join(folder, "templates"), { recursive: true });
+  const files = toChart(renderOverlay(join(root, "deploy/k8s/overlays/production")));
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+}

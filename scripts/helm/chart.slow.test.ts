@@ -1,0 +1,70 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { root } from "../check/run-command.ts";
+import { parseManifests } from "../manifests/check-overlay.ts";
+import { type Manifest, nameOf, ofKind } from "../manifests/manifest.ts";
+import { renderChart, renderOverlay } from "../manifests/tools.ts";
+import { toChart } from "./chart.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "postrider-chart-"));
+let overlay: readonly Manifest[];
+
+// The first run on a machine without Helm compiles it.
+beforeAll(() => {
+  const rendered = renderOverlay(join(root, "deploy/k8s/overlays/production"));
+  overlay = parseManifests(rendered);
+  mkdirSync(join(folder, "templates"));
+  for (const [path, text] of Object.entries(toChart(rendered)))
+    writeFileSync(join(folder, path), text);
+}, 900_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function render(...args: readonly string[]): readonly Manifest[] {
+  return parseManifests(renderChart(folder, args)).filter((one) => one !== null);
+}
+
+/** Without what makes new pods and Jobs of a changed value. */
+function comparable(manifests: readonly Manifest[]): readonly object[] {
+  return manifests
+    .filter(({ kind }) => kind !== "Namespace")
+    .map((manifest) => {
+      const text = JSON.stringify(manifest)
+        .replaceAll(/,"annotations":\{"values":"[0-9a-f]{10}"\}/g, "")
+        .replaceAll(/(?<=-\d+-\d+-\d+)-[0-9a-f]{10}(?=")/g, "");
+      return JSON.parse(text) as Manifest;
+    })
+    .toSorted((a, b) => `${a.apiVersion}${nameOf(a)}`.localeCompare(`${b.apiVersion}${nameOf(b)}`));
+}
+
+test("the Helm chart renders what the Kubernetes overlay `production` does", () => {
+  expect(comparable(render())).toEqual(comparable(overlay));
+});
+
+test("a changed value of the Helm chart reaches every place, and starts new pods and Jobs", () => {
+  const before = render();
+  const after = render("--set=host=api.example.org,registry=localhost:5000/p");
+  const podsOf = (manifests: readonly Manifest[]): string =>
+    JSON.stringify([...ofKind(manifests, "Deployment"), ...ofKind(manifests, "Job")]);
+  const checksum = /"annotations":\{"values":"(\w+)"\}/;
+
+  expect(JSON.stringify(after)).not.toMatch(/postrider\.example\.com|registry\.example\.com/);
+  expect(JSON.stringify(after)).toContain('"image":"localhost:5000/p/posts:0.1.0"');
+  expect(checksum.exec(podsOf(after))?.[1]).not.toBe(checksum.exec(podsOf(before))?.[1]);
+});
+
+test("the options of the Helm chart leave out the objects that they name", () => {
+  const names = render("--set=gateway=false,kafkaRights=false,provision=false").map(nameOf);
+  const all = render().map(nameOf);
+
+  expect(
+    all.filter((name) => !names.includes(name)).map((name) => name.replace(/-\d.*/, "")),
+  ).toEqual(
+    expect.arrayContaining(["Gateway/postrider", "Job/kafka-rights", "Job/database-provision"]),
+  );
+  expect(names.join()).not.toMatch(
+    /Gateway\/|HTTPRoute\/|Issuer\/|kafka-rights|database-provision/,
+  );
+});

@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root } from "../check/run-command.ts";
+
+const CACHE = join(root, "node_modules/.cache/postrider/promtool");
+
+function run(program: string, args: readonly string[], cwd = root) {
+  return spawnSync(program, args, { cwd, encoding: "utf8" });
+}
+
+/** From PATH, or unpacked from the package `prometheus` of Debian, without installing it. */
+function findPromtool(): string {
+  if (run("promtool", ["--version"]).status === 0) return "promtool";
+  const program = join(CACHE, "usr/bin/promtool");
+  if (!existsSync(program)) unpack();
+  if (existsSync(program)) return program;
+  throw new Error("promtool is missing: install Prometheus 2.42 or newer, or run `apt-get update`");
+}
+
+function unpack(): void {
+  rmSync(CACHE, { recursive: true, force: true });
+  mkdirSync(CACHE, { recursive: true });
+  const download = () => run("apt-get", ["download", "prometheus"], CACHE).status === 0;
+  if (!download()) {
+    run("apt-get", ["update"]);
+    download();
+  }
+  for (const file of readdirSync(CACHE)) run("dpkg", ["-x", file, "."], CACHE);
+}
+
+/** What `promtool test rules` reports about these tests; empty if all pass. */
+export function testRules(tests: object): string {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-rules-"));
+  try {
+    const file = join(folder, "tests.yaml");
+    writeFileSync(file, JSON.stringify(tests));
+    const { status, stdout, stderr } = run(findPromtool(), ["test", "rules", file]);
+    return status === 0 ? "" : `${stdout}${stderr}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,125 @@
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+
+export interface ServiceRemovalRow {
+  readonly service: string;
+  readonly rows: number;
+  readonly isDone: boolean;
+}
+
+export interface WorkspaceRemovalRow {
+  readonly workspaceId: string;
+  readonly removesAt: Date;
+  readonly isRemoving: boolean;
+  /** Empty before the removal has begun. */
+  readonly accountIds: readonly string[];
+  readonly services: readonly ServiceRemovalRow[];
+}
+
+/** The services that remove their rows before accounts removes its own. */
+export const REMOVING_SERVICES = ["posts", "media", "delivery"] as const;
+
+/** Sets both times; the time of an earlier request stays. The row is locked by the caller. */
+export async function setRemovesAt(
+  tx: TransactionSql,
+  id: string,
+  { graceMs, settleMs }: { readonly graceMs: number; readonly settleMs: number },
+): Promise<void> {
+  // What was accepted before the keys stopped ends before the removal begins.
+  await tx`
+    update workspaces
+    set removes_at = greatest(
+        now() + ${graceMs}::float8 * interval '1 millisecond',
+        coalesce(deletion_requested_at, now()) + ${settleMs}::float8 * interval '1 millisecond'
+      ),
+      deletion_requested_at = coalesce(deletion_requested_at, now())
+    where id = ${id}`;
+}
+
+export async function clearRemovesAt(tx: TransactionSql, id: string): Promise<void> {
+  await tx`
+    update workspaces
+    set removes_at = null,
+      deletion_requested_at = null
+    where id = ${id}`;
+}
+
+export async function listRemovals(sql: ISql): Promise<readonly WorkspaceRemovalRow[]> {
+  return await sql<WorkspaceRemovalRow[]>`
+    select id as workspace_id, removes_at, removes_at <= now() as is_removing,
+      case
+        when removes_at <= now() then array(select a.id from accounts a where a.workspace_id = w.id)
+        else '{}'
+      end as account_ids,
+      coalesce((
+        select jsonb_agg(
+          jsonb_build_object('service', r.service, 'rows', r.removed_rows, 'isDone', r.done_at is not null)
+          order by r.service
+        )
+        from workspace_removals r
+        where r.workspace_id = w.id
+      ), '[]') as services
+    from workspaces w
+    where removes_at is not null`;
+}
+
+/** Changes nothing for a workspace that is not being removed. */
+export async function addRemoval(
+  sql: Sql,
+  workspaceId: string,
+  { service, rows, isDone }: ServiceRemovalRow,
+): Promise<void> {
+  await sql`
+    insert into workspace_removals as r (workspace_id, service, removed_rows, done_at)
+    select id, ${service}, ${rows}, case when ${isDone}::boolean then now() end
+    from workspaces
+    where id = ${workspaceId}
+    and removes_at <= now()
+    on conflict (workspace_id, service) do update
+    set removed_rows = r.removed_rows + excluded.removed_rows,
+      done_at = coalesce(r.done_at, excluded.done_at)`;
+}
+
+/** The workspace's dashboard sessions, and the API keys that could use this workspace only. */
+export async function deleteKeysOf(sql: Sql, workspaceId: string): Promise<number> {
+  await sql`delete from dashboard_sessions where workspace_id = ${workspaceId}`;
+  const { count } = await sql`
+    with members as (
+      delete from api_key_workspaces
+      where workspace_id = ${workspaceId}
+      returning api_key_id
+    )
+    delete from api_keys k
+    where k.id in (select api_key_id from members)
+    and not exists (
+      select 1
+      from api_key_workspaces other
+      where other.api_key_id = k.id
+      and other.workspace_id <> ${workspaceId}
+    )`;
+  return count;
+}
+
+export interface ConnectedRow {
+  readonly accountId: string;
+}
+
+export async function listConnected(
+  sql: Sql,
+  workspaceId: string,
+  limit: number,
+): Promise<readonly ConnectedRow[]> {
+  return await sql<ConnectedRow[]>`
+    select id as account_id
+    from accounts
+    where workspace_id = ${workspaceId}
+    and status <> 'disconnected'
+    order by id
+    limit ${limit}`;
+}
+
+/** False if another process has deleted it. */
+export async function deleteWorkspace(tx: TransactionSql, workspaceId: string): Promise<boolean> {
+  await tx`delete from workspace_removals where workspace_id = ${workspaceId}`;
+  const { count } = await tx`delete from workspaces where id = ${workspaceId}`;
+  return count > 0;
+}

@@ -1,0 +1,309 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { newId } from "@postrider/shared/ids";
+import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
+import { readAuditLog } from "@postrider/shared/testing/audit";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { deleteEndedSessions } from "#src/db/dashboard-sessions.ts";
+import { createTenant } from "./accounts-app.ts";
+import { setUpAccounts } from "./accounts-fixture.ts";
+
+const fixture = setUpAccounts();
+const DAY_MS = 86_400_000;
+
+/** As the gateway sends it: only hashes leave the gateway. */
+async function openWith(
+  login: { readonly link?: string; readonly key?: string },
+  more: { readonly workspaceId?: string; readonly replaced?: string } = {},
+) {
+  const { link, key = "" } = login;
+  const { workspaceId, replaced } = more;
+  return await fixture.app.dashboard.openDashboardSession({
+    login:
+      link === undefined
+        ? { case: "keyHash", value: hashApiKey(key) }
+        : { case: "linkHash", value: hashApiKey(link) },
+    userAgent: "Firefox on Linux",
+    ...(workspaceId === undefined ? {} : { workspaceId }),
+    ...(replaced === undefined ? {} : { replacedHash: hashApiKey(replaced) }),
+  });
+}
+
+async function issueLink(workspaceId: string, scopes = ["all"]): Promise<string> {
+  const { url } = await fixture.app.dashboard.issueDashboardLink({ workspaceId, scopes });
+  return new URL(url).hash.slice(1);
+}
+
+async function admit(token: string, more: { workspaceId?: string; session?: boolean } = {}) {
+  const query = { keyHash: hashApiKey(token), want: 1, session: true, ...more };
+  const { answers, workspaces } = await fixture.app.admission.admit({ queries: [query] });
+  return { session: answers[0]?.key, workspaces };
+}
+
+test("a login link opens one session with its scopes, and the database contains neither its secret nor the token", async () => {
+  const { workspaceId } = await createTenant(fixture.app);
+  const { url, expiresAt } = await fixture.app.dashboard.issueDashboardLink({
+    workspaceId,
+    scopes: ["posts:read", "accounts:read"],
+  });
+  expect(url).toMatch(/^https:\/\/postrider\.example\/app\/login#[\w-]{43}$/);
+  expect(expiresAt && timestampDate(expiresAt).getTime()).toBeCloseTo(Date.now() + 600_000, -4);
+  const link = new URL(url).hash.slice(1);
+  const stored = await fixture.sql`select t::text as row from dashboard_links t`;
+  expect(JSON.stringify(stored)).not.toContain(link);
+
+  const opened = await openWith({ link });
+  expect(opened).toMatchObject({
+    outcome: "opened",
+    workspace: { id: workspaceId, name: "Test", verified: true },
+    session: { scopes: ["accounts:read", "posts:read"], userAgent: "Firefox on Linux" },
+  });
+  expect(opened.session?.key).toBeUndefined();
+  expect(isApiKey(opened.token, "session")).toBe(true);
+  const rows = await fixture.sql`select t::text as row from dashboard_sessions t`;
+  expect(JSON.stringify(rows)).not.toContain(opened.token);
+  expect(await openWith({ link })).toMatchObject({ outcome: "refused", token: "" });
+});
+
+test("of several browsers that use one login link at once, one gets a session", async () => {
+  const { workspaceId } = await createTenant(fixture.app);
+  const link = await issueLink(workspaceId);
+  const answers = await Promise.all(Array.from({ length: 6 }, () => openWith({ link })));
+  expect(answers.map(({ outcome }) => outcome).toSorted()).toEqual([
+    "opened",
+    ...Array.from({ length: 5 }, () => "refused"),
+  ]);
+});
+
+test("a login link does not work after 10 minutes", async () => {
+  const { workspaceId } = await createTenant(fixture.app);
+  const link = await issueLink(workspaceId);
+  await fixture.sql`update dashboard_links set expires_at = now() where hash = ${hashApiKey(link)}`;
+  expect(await openWith({ link })).toMatchObject({ outcome: "refused" });
+});
+
+test("IssueDashboardLink refuses an unknown scope and an unknown workspace", async () => {
+  const { workspaceId } = await createTenant(fixture.app);
+  const issue = (id: string, scopes: string[]) => issueLink(id, scopes);
+  await expect(issue(workspaceId, ["root"])).rejects.toMatchObject({ reason: "invalid_request" });
+  await expect(issue(newId(), ["all"])).rejects.toMatchObject({ reason: "not_found" });
+});
+
+test("a session is admitted like its API key: with the scopes, the workspace and the request budget of the key", async () => {
+  const { workspaceId, key, keyId, keyHash } = await createTenant(fixture.app);
+  const { token, session } = await openWith({ key });
+  const byKey = await admit(key, { session: false });
+  const bySession = await admit(token);
+  expect(bySession.session).toMatchObject({
+    id: keyId,
+    sessionId: session?.id,
+    scopes: byKey.session?.scopes,
+    workspaceIds: [workspaceId],
+  });
+  expect(session).toMatchObject({ key: { id: keyId, name: "Test", prefix: key.slice(0, 12) } });
+  const { workspaces } = await fixture.app.admission.admit({
+    queries: [
+      { keyHash, want: 300 },
+      { keyHash: hashApiKey(token), want: 300, session: true },
+    ],
+  });
+  expect(workspaces).toHaveLength(1);
+  expect(workspaces[0]?.granted).toBeLessThan(600);
+  expect((await admit(token, { workspaceId: newId() })).workspaces).toEqual([]);
+});
+
+test("the token of a session is unknown as an API key, and an API key as a session", async () => {
+  const { key } = await createTenant(fixture.app);
+  const { token } = await openWith({ key });
+  expect((await admit(token, { session: false })).session).toBeUndefined();
+  expect((await admit(key)).session).toBeUndefined();
+});
+
+test("an API key of two workspaces opens a session only for one that is named", async () => {
+  const [one, other] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
+  const workspaceIds = [one, other].toSorted();
+  const { key } = await fixture.app.apiKeys.createApiKey({
+    name: "Two",
+    workspaceIds,
+    scopes: ["all"],
+  });
+  expect(await openWith({ key })).toMatchObject({ outcome: "workspace_required", workspaceIds });
+  expect(await openWith({ key }, { workspaceId: newId() })).toMatchObject({ outcome: "refused" });
+  const { token } = await openWith({ key }, { workspaceId: other });
+  expect((await admit(token)).session).toMatchObject({ workspaceIds: [other] });
+});
+
+test("a login always makes a new session, and ends the one that it replaces in the same browser", async () => {
+  const { workspaceId, key } = await createTenant(fixture.app);
+  const before = await openWith({ key });
+  const after = await openWith({ key }, { replaced: before.token });
+  expect(after.session?.id).not.toBe(before.session?.id);
+  expect(after.token).not.toBe(before.token);
+  expect((await admit(before.token)).session).toBeUndefined();
+  const { sessions } = await fixture.app.dashboard.listDashboardSessions({ workspaceId });
+  expect(sessions.map(({ id }) => id)).toEqual([after.session?.id]);
+});
+
+test("a session ends with its API key, and no session is opened with a revoked or expired one", async () => {
+  const { key, keyId } = await createTenant(fixture.app);
+  const { token } = await openWith({ key });
+  await fixture.app.apiKeys.revokeApiKey({ id: keyId });
+  expect((await admit(token)).session).toBeUndefined();
+  expect(await openWith({ key })).toMatchObject({ outcome: "refused" });
+
+  const expiring = await createTenant(fixture.app);
+  await fixture.sql`update api_keys set expires_at = now() + interval '1 hour' where id = ${expiring.keyId}`;
+  const { session } = await openWith({ key: expiring.key });
+  const endsAt = session?.expiresAt === undefined ? 0 : timestampDate(session.expiresAt).getTime();
+  expect(endsAt).toBeLessThan(Date.now() + 3_601_000);
+  await fixture.sql`update api_keys set expires_at = now() where id = ${expiring.keyId}`;
+  expect(await openWith({ key: expiring.key })).toMatchObject({ outcome: "refused" });
+});
+
+test("revoking an API key for one of its workspaces ends its sessions there, and it stays valid for the others", async () => {
+  const [one, other] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
+  const { key, apiKey } = await fixture.app.apiKeys.createApiKey({
+    name: "Two",
+    workspaceIds: [one, other],
+    scopes: ["all"],
+  });
+  const id = apiKey?.id ?? "";
+  const sessions = [
+    await openWith({ key }, { workspaceId: one }),
+    await openWith({ key }, { workspaceId: other }),
+  ];
+  await expect(
+    fixture.app.apiKeys.revokeApiKey({ id, workspaceId: newId() }),
+  ).rejects.toMatchObject({ reason: "not_found" });
+  await fixture.app.apiKeys.revokeApiKey({ id, workspaceId: one });
+  const admitted = await Promise.all(sessions.map(({ token }) => admit(token)));
+  expect(admitted.map(({ session }) => session?.workspaceIds)).toEqual([undefined, [other]]);
+  expect((await admit(key, { session: false })).session?.workspaceIds).toEqual([other]);
+  await fixture.app.apiKeys.revokeApiKey({ id, workspaceId: other });
+  expect((await admit(key, { session: false })).session).toBeUndefined();
+});
+
+test("while the deletion of a workspace waits, its sessions, links and keys open nothing, and they do again after it was cancelled", async () => {
+  const { workspaceId, key } = await createTenant(fixture.app);
+  const { token } = await openWith({ key });
+  const link = await issueLink(workspaceId);
+  const { workspaces } = fixture.app;
+  await workspaces.deleteWorkspace({ id: workspaceId, graceSeconds: 3_600n });
+  expect((await admit(token)).session).toBeUndefined();
+  expect(await openWith({ link })).toMatchObject({ outcome: "refused" });
+  expect(await openWith({ key })).toMatchObject({ outcome: "refused" });
+  await expect(issueLink(workspaceId)).rejects.toMatchObject({ reason: "not_found" });
+  await workspaces.cancelWorkspaceDeletion({ id: workspaceId });
+  expect((await admit(token)).session).toBeDefined();
+  expect(await openWith({ link })).toMatchObject({ outcome: "opened" });
+});
+
+test.each([
+  ["its last day has passed", "expires_at = now()"],
+  ["it was not used for a week", "last_seen_at = now() - interval '7 days'"],
+])("a session has ended when %s, and the job deletes its row", async (_, change) => {
+  const { workspaceId, key } = await createTenant(fixture.app);
+  const { token, session } = await openWith({ key });
+  const id = session?.id ?? "";
+  await fixture.sql.unsafe(`update dashboard_sessions set ${change} where id = '${id}'`);
+  expect((await admit(token)).session).toBeUndefined();
+  const { sessions } = await fixture.app.dashboard.listDashboardSessions({ workspaceId });
+  expect(sessions).toEqual([]);
+  await expect(
+    fixture.app.dashboard.getDashboardSession({ workspaceId, id }),
+  ).rejects.toMatchObject({ reason: "not_found" });
+  await deleteEndedSessions(fixture.sql, { idleMs: 7 * DAY_MS });
+  expect(await fixture.sql`select 1 from dashboard_sessions where id = ${id}`).toHaveLength(0);
+});
+
+test("the gateway is told when a session ends: after its last day, or after a week without use", async () => {
+  const { key } = await createTenant(fixture.app);
+  const { token, session } = await openWith({ key });
+  const endOf = async () => {
+    const { expiresAt } = (await admit(token)).session ?? {};
+    return expiresAt === undefined ? 0 : timestampDate(expiresAt).getTime();
+  };
+  expect(await endOf()).toBeCloseTo(Date.now() + 7 * DAY_MS, -5);
+  await fixture.sql`update dashboard_sessions set expires_at = now() + interval '1 hour' where id = ${session?.id ?? ""}`;
+  expect(await endOf()).toBeCloseTo(Date.now() + 3_600_000, -5);
+});
+
+test("the time at which a session was last seen is written at most once a minute, and the key's is left alone", async () => {
+  const { key, workspaceId, keyId } = await createTenant(fixture.app);
+  const { token, session } = await openWith({ key });
+  const seenAt = async () => {
+    const { sessions } = await fixture.app.dashboard.listDashboardSessions({ workspaceId });
+    return sessions[0]?.lastSeenAt && timestampDate(sessions[0].lastSeenAt).getTime();
+  };
+  const first = await seenAt();
+  await admit(token);
+  expect(await seenAt()).toBe(first);
+  await fixture.sql`update dashboard_sessions set last_seen_at = now() - interval '61 s' where id = ${session?.id ?? ""}`;
+  await admit(token);
+  await eventually(async () => expect(await seenAt()).toBeGreaterThan(Date.now() - 30_000));
+  const { apiKeys } = await fixture.app.apiKeys.listApiKeys({ workspaceId });
+  expect(apiKeys).toMatchObject([{ id: keyId, sessionCount: 1 }]);
+  expect(apiKeys[0]?.lastUsedAt).toBeUndefined();
+});
+
+test("a session is revoked alone or with all of its workspace, and not from another workspace", async () => {
+  const { workspaceId, key } = await createTenant(fixture.app);
+  const foreign = await createTenant(fixture.app);
+  const sessions = [await openWith({ key }), await openWith({ key }), await openWith({ key })];
+  const id = sessions[0]?.session?.id ?? "";
+  const revoke = (request: { workspaceId: string; id?: string }) =>
+    fixture.app.dashboard.revokeDashboardSessions(request);
+  for (const request of [
+    { workspaceId: foreign.workspaceId, id },
+    { workspaceId: newId() },
+    { workspaceId, id: "x" },
+  ])
+    await expect(revoke(request)).rejects.toMatchObject({ reason: "not_found" });
+  expect(await revoke({ workspaceId, id })).toMatchObject({ count: 1 });
+  await expect(revoke({ workspaceId, id })).rejects.toMatchObject({ reason: "not_found" });
+  expect(await revoke({ workspaceId })).toMatchObject({ count: 2 });
+  expect(await revoke({ workspaceId })).toMatchObject({ count: 0 });
+  for (const { token } of sessions) expect((await admit(token)).session).toBeUndefined();
+});
+
+test("a workspace has at most 200 sessions: with one more, the oldest one ends", async () => {
+  const { workspaceId, key } = await createTenant(fixture.app);
+  const oldest = await openWith({ key });
+  const second = await openWith({ key });
+  await fixture.sql`
+    insert into dashboard_sessions (id, hash, workspace_id, scopes, user_agent, expires_at)
+    select uuidv7(), sha256(n::text::bytea), ${workspaceId}, '{}', '', now() + interval '1 day'
+    from generate_series(1, 198) n`;
+  await openWith({ key });
+  const { sessions } = await fixture.app.dashboard.listDashboardSessions({ workspaceId });
+  expect(sessions).toHaveLength(200);
+  expect((await admit(oldest.token)).session).toBeUndefined();
+  expect((await admit(second.token)).session).toBeDefined();
+});
+
+test("issuing a link, opening and revoking a session leave an audit entry each, with the actor that the caller proved, and no secret", async () => {
+  const { workspaceId, key, keyId } = await createTenant(fixture.app);
+  const { length } = await readAuditLog(fixture.sql);
+  const link = await issueLink(workspaceId);
+  const byLink = await openWith({ link });
+  const byKey = await openWith({ key });
+  const id = byLink.session?.id ?? "";
+  const context = {
+    requestId: "r",
+    caller: "gateway",
+    createdVia: "dashboard",
+    origin: { sessionId: id },
+  };
+  const { dashboard } = fixture.app;
+  await runInContext(context, () => dashboard.revokeDashboardSessions({ workspaceId, id }));
+  const entries = (await readAuditLog(fixture.sql)).slice(length);
+  expect(entries.map(({ action, actor }) => [action, ...actor.slice(0, 2)])).toEqual([
+    ["dashboard_link.issue", "service", expect.any(String)],
+    ["session.open", "session", id],
+    ["session.open", "key", keyId],
+    ["session.revoke", "session", id],
+  ]);
+  for (const secret of [link, byLink.token, byKey.token, key])
+    expect(JSON.stringify(entries)).not.toContain(secret);
+});

@@ -1,0 +1,88 @@
+import type { InboxStateJson } from "@postrider/rest/dashboard/inbox";
+import { MAX_COUNT } from "@postrider/rest/dashboard/parts";
+import type { ISql } from "@postrider/shared/postgres";
+
+export interface InboxRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly mediaId: string;
+  readonly commentId: string;
+  readonly postId: string | null;
+  readonly text: string;
+  readonly authorId: string | null;
+  readonly authorUsername: string | null;
+  readonly commentedAt: Date;
+  readonly likeCount: number | null;
+  readonly replyCount: number | null;
+  readonly hidden: boolean;
+  readonly state: InboxStateJson;
+}
+
+function inboxColumns(sql: ISql) {
+  return sql`
+    id, account_id, platform, media_id, comment_id, post_id, text, author_id, author_username, commented_at, like_count,
+    reply_count, hidden, state`;
+}
+
+export interface InboxFilter {
+  readonly state: InboxStateJson | undefined;
+  readonly accountId: string | undefined;
+  readonly platform: string | undefined;
+}
+
+/** A filter by account or platform looks through the workspace's comments, at most `MAX_KEPT`. */
+export async function listInboxComments(
+  sql: ISql,
+  workspaceId: string,
+  page: InboxFilter & {
+    readonly limit: number;
+    readonly after: { readonly at: Date; readonly id: string } | undefined;
+  },
+): Promise<readonly InboxRow[]> {
+  const { state, accountId, platform, after, limit } = page;
+  return await sql<InboxRow[]>`
+    select ${inboxColumns(sql)}
+    from inbox_comments
+    where workspace_id = ${workspaceId}
+    ${state === undefined ? sql`` : sql`and state = ${state}`}
+    ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}
+    ${platform === undefined ? sql`` : sql`and platform = ${platform}`}
+    ${after === undefined ? sql`` : sql`and (commented_at, id) < (${after.at}, ${after.id})`}
+    order by commented_at desc, id desc
+    limit ${limit}`;
+}
+
+/** `open`: at most one more than `MAX_COUNT`. */
+export async function readInboxSummary(
+  sql: ISql,
+  workspaceId: string,
+): Promise<{ readonly open: number; readonly readAt: Date | null }> {
+  const [row] = await sql<[{ open: number; readAt: Date | null }]>`
+    select (
+        select count(*)::int
+        from (
+          select
+          from inbox_comments
+          where workspace_id = ${workspaceId}
+          and state = 'open'
+          limit ${MAX_COUNT + 1}
+        ) as counted
+      ) as open,
+      (select read_at from inbox_reads where workspace_id = ${workspaceId}) as read_at`;
+  return row;
+}
+
+export async function setInboxState(
+  sql: ISql,
+  { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
+  state: InboxStateJson,
+): Promise<InboxRow | undefined> {
+  const [row] = await sql<InboxRow[]>`
+    update inbox_comments
+    set state = ${state}
+    where id = ${id}
+    and workspace_id = ${workspaceId}
+    returning ${inboxColumns(sql)}`;
+  return row;
+}

@@ -1,0 +1,115 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+const COUNTERS = ["views", "impressions", "reach", "likes", "comments", "shares", "saves"] as const;
+type Counters = Readonly<Record<(typeof COUNTERS)[number], number | null>>;
+
+/** Readings per target; the history has at most about 250 (`metrics-history.ts`). */
+const MAX_POINTS = 500;
+const MAX_PUBLICATIONS = 20_000;
+const MAX_POSTS = 20;
+
+export interface TargetReadings {
+  readonly targetId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  /** Null: the counters are not read any more. */
+  readonly nextReadAt: Date | null;
+  /** Oldest first; instants are texts of Postgres. */
+  readonly points: readonly (Counters & { readonly at: string })[];
+}
+
+/** The earlier readings and the newest one. */
+export async function listReadings(
+  sql: ISql,
+  workspaceId: string,
+  targetIds: readonly string[],
+): Promise<readonly TargetReadings[]> {
+  return await sql<TargetReadings[]>`
+    select t.target_id, t.account_id, t.platform, nullif(t.due_at, 'infinity') as next_read_at,
+      coalesce(p.points, '[]') as points
+    from target_metrics t
+    cross join lateral (
+      select json_agg(
+        json_build_object(
+          'at', refreshed_at, 'views', views, 'impressions', impressions, 'reach', reach, 'likes', likes,
+          'comments', comments, 'shares', shares, 'saves', saves
+        ) order by refreshed_at
+      ) as points
+      from (
+        select refreshed_at, ${sql(COUNTERS)}
+        from target_metric_history h
+        where h.target_id = t.target_id
+        union
+        select t.refreshed_at, ${sql(COUNTERS.map((name) => `t.${name}`))}
+        where t.refreshed_at is not null
+        order by refreshed_at desc
+        limit ${MAX_POINTS}
+      ) as newest
+    ) as p
+    where t.target_id = any (${[...targetIds]}::uuid[])
+    and t.workspace_id = ${workspaceId}
+    order by t.published_at, t.target_id`;
+}
+
+export interface Publications {
+  readonly workspaceId: string;
+  /** Inclusive. */
+  readonly from: Date;
+  /** Exclusive. */
+  readonly before: Date;
+  readonly accountId: string | undefined;
+  readonly platform: string | undefined;
+}
+
+export interface MetricsSums {
+  readonly isMore: boolean;
+  readonly days: readonly (Counters & { readonly day: string; readonly publications: number })[];
+  readonly posts: readonly (Counters & {
+    readonly postId: string;
+    readonly seen: number;
+    readonly publications: number;
+    readonly publishedAt: string;
+  })[];
+}
+
+function sums(sql: ISql) {
+  return sql`
+    count(*)::int as publications, sum(views)::float8 as views, sum(impressions)::float8 as impressions,
+    sum(reach)::float8 as reach, sum(likes)::float8 as likes, sum(comments)::float8 as comments,
+    sum(shares)::float8 as shares, sum(saves)::float8 as saves`;
+}
+
+/** Of the newest 20,000 publications in the range, by the index `target_metrics_by_workspace`. */
+export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsSums> {
+  const { workspaceId, from, before, accountId, platform } = of;
+  const [row] = await sql<MetricsSums[]>`
+    with found as materialized (
+      select post_id, published_at, ${sql(COUNTERS)}
+      from target_metrics
+      where workspace_id = ${workspaceId}
+      and published_at >= ${from}
+      and published_at < ${before}
+      ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}
+      ${platform === undefined ? sql`` : sql`and platform = ${platform}`}
+      order by published_at desc
+      limit ${MAX_PUBLICATIONS + 1}
+    ),
+    days as (
+      select to_char(published_at at time zone 'UTC', 'YYYY-MM-DD') as day, ${sums(sql)}
+      from found
+      group by 1
+    ),
+    posts as (
+      select post_id as "postId", sum(greatest(views, impressions, reach, 0))::float8 as seen,
+        min(published_at) as "publishedAt", ${sums(sql)}
+      from found
+      group by post_id
+      order by seen desc, "postId"
+      limit ${MAX_POSTS}
+    )
+    select (select count(*) > ${MAX_PUBLICATIONS} from found) as is_more,
+      (select coalesce(json_agg(days order by day), '[]') from days) as days,
+      (select coalesce(json_agg(posts order by seen desc, "postId"), '[]') from posts) as posts`;
+  if (row === undefined) throw new Error("the sum of metrics returned no row");
+  return row;
+}

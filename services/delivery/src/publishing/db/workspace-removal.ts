@@ -1,0 +1,92 @@
+import type { Sql } from "@postrider/shared/postgres";
+import type { StoppedWorkspace } from "@postrider/shared/workspaces/removal-loop";
+
+/**
+ * A pause that is younger stays although it is not asked for: the list may have been read before
+ * the deletion was requested.
+ */
+const KEEP_PAUSE = "1 minute";
+const PAGE_ROWS = 1_000;
+
+/**
+ * Stops the given workspaces, and no others. A pause of an operator is a row of its own. Returns
+ * whether a workspace is still stopped.
+ */
+export async function stopWorkspaces(sql: Sql, workspaceIds: readonly string[]): Promise<boolean> {
+  const ids = workspaceIds as string[];
+  const [row] = await sql<[{ isAnyStopped: boolean }]>`
+    with ended as (
+      delete from pauses
+      where kind = 'deletion'
+      and key <> all(${ids}::text[])
+      and created_at < now() - ${KEEP_PAUSE}::interval
+    ),
+    stopped as (
+      insert into pauses (kind, key)
+      select 'deletion', unnest(${ids}::text[])
+      on conflict (kind, key) do nothing
+    )
+    select ${ids.length > 0}::boolean or exists (select from pauses where kind = 'deletion') as is_any_stopped`;
+  return row.isAnyStopped;
+}
+
+export async function endStop(sql: Sql, workspaceId: string): Promise<void> {
+  await sql`delete from pauses where kind = 'deletion' and key = ${workspaceId}`;
+}
+
+/**
+ * Whether a call of the workspace is in progress, or one whose outcome is not known yet: its rows
+ * must stay until the outcome is stored.
+ */
+export async function hasOpenCalls(sql: Sql, workspaceId: string): Promise<boolean> {
+  const [row] = await sql<[{ isOpen: boolean }]>`
+    select exists (
+        select from publish_tasks
+        where workspace_id = ${workspaceId} and status in ('calling', 'unknown', 'reconciling')
+      )
+      or exists (
+        select from comment_actions
+        where workspace_id = ${workspaceId} and status in ('calling', 'unknown', 'reconciling')
+      )
+      or exists (
+        select from deletion_tasks
+        where workspace_id = ${workspaceId} and status = 'working' and wake_at > now()
+      )
+      or exists (
+        select from webhook_leases
+        where workspace_id = ${workspaceId} and lease_until > now()
+      ) as is_open`;
+  return row.isOpen;
+}
+
+/** Removes what no column `workspace_id` finds, before the rows that it is found by. */
+export async function removeUnnamedRows(
+  sql: Sql,
+  { workspaceId, accountIds }: StoppedWorkspace,
+): Promise<void> {
+  const accounts = accountIds as string[];
+  await sql`
+    delete from live_checks
+    where exists (
+      select from publish_tasks
+      where target_id = live_checks.id and workspace_id = ${workspaceId}
+    )`;
+  await sql`
+    delete from pauses
+    where (kind = 'workspace' and key = ${workspaceId})
+    or (kind = 'account' and key = any(${accounts}::text[]))`;
+  await sql`
+    update platform_breakers
+    set account_id = null
+    where account_id = any(${accounts}::uuid[])`;
+  for (let count = 1; count > 0;)
+    ({ count } = await sql`
+      delete from webhook_queue
+      where delivery_id in (
+        select q.delivery_id
+        from webhook_subscriptions s
+        join webhook_queue q on q.subscription_id = s.id
+        where s.workspace_id = ${workspaceId}
+        limit ${PAGE_ROWS}
+      )`);
+}

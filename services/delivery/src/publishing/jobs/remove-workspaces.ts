@@ -1,0 +1,43 @@
+import type { Sql } from "@postrider/shared/postgres";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import {
+  startRemovingWorkspaces,
+  type WorkspaceRemovalOptions,
+} from "@postrider/shared/workspaces/removal-loop";
+import { toRemovalPeer } from "@postrider/shared/workspaces/removal-peer";
+import {
+  endStop,
+  hasOpenCalls,
+  removeUnnamedRows,
+  stopWorkspaces,
+} from "#src/publishing/db/workspace-removal.ts";
+
+/** Stops workspaces at once, and removes them when no outcome of theirs is open any more. */
+export function deliveryRemoval(
+  sql: Sql,
+): Pick<WorkspaceRemovalOptions, "onList" | "prepare" | "onFinish"> {
+  // Almost always no workspace is stopped, and then nothing is asked of the database.
+  let isAnyStopped = true;
+  return {
+    onList: async (workspaces) => {
+      const left = workspaces.filter(({ doneServices }) => !doneServices.includes("delivery"));
+      if (left.length === 0 && !isAnyStopped) return;
+      const ids = left.map(({ workspaceId }) => workspaceId);
+      isAnyStopped = await stopWorkspaces(sql, ids);
+    },
+    prepare: async (workspace) => {
+      if (await hasOpenCalls(sql, workspace.workspaceId)) return false;
+      await removeUnnamedRows(sql, workspace);
+      return true;
+    },
+    onFinish: (workspaceId) => endStop(sql, workspaceId),
+  };
+}
+
+export function startRemovingWorkspaceTargets(
+  { sql, logger }: { readonly sql: Sql; readonly logger: Logger },
+  calls: Parameters<typeof toRemovalPeer>[1],
+): AsyncDisposable {
+  const peer = toRemovalPeer("delivery", calls);
+  return startRemovingWorkspaces({ sql, logger, ...peer, ...deliveryRemoval(sql) });
+}

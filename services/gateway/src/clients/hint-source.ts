@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "@connectrpc/connect";
+import type { Hint, HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+
+/** Longer than the delivery service waits for hints. */
+const TIMEOUT_MS = 35_000;
+const RETRY_MS = 2_000;
+
+export interface HintSourceOptions {
+  readonly client: Client<typeof HintService>;
+  readonly logger: Logger;
+  readonly onHints: (hints: readonly Hint[]) => void;
+  /** Hints may be missing. */
+  readonly onGap: () => void;
+}
+
+/**
+ * Asks the delivery service for hints, with one call at a time for all open pages of this process,
+ * and with none while no page is open.
+ */
+export class HintSource implements AsyncDisposable {
+  readonly #options: HintSourceOptions;
+  #workspaceIds: ReadonlySet<string> = new Set();
+  #cursor = "";
+  #call = new AbortController();
+  #loop: Promise<void> | undefined;
+  #isFailing = false;
+
+  constructor(options: HintSourceOptions) {
+    this.#options = options;
+  }
+
+  /** The workspaces that have an open page; without any, it stops asking. */
+  watch(workspaceIds: ReadonlySet<string>): void {
+    const isNew = [...workspaceIds].some((id) => !this.#workspaceIds.has(id));
+    this.#workspaceIds = workspaceIds;
+    // A call that waits does not look for a new workspace, so it is replaced by one that does.
+    if (isNew || workspaceIds.size === 0) this.#call.abort();
+    if (workspaceIds.size > 0) this.#loop ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#cursor = "";
+    while (this.#workspaceIds.size > 0) await this.#ask();
+    this.#loop = undefined;
+  }
+
+  async #ask(): Promise<void> {
+    const call = new AbortController();
+    this.#call = call;
+    const request = { cursor: this.#cursor, workspaceIds: [...this.#workspaceIds] };
+    const { client, onHints, onGap, logger } = this.#options;
+    try {
+      const options = { signal: call.signal, timeoutMs: TIMEOUT_MS };
+      const answer = await client.waitForHints(request, options);
+      // The first answer says where the hints begin; what changed since the page was opened is
+      // missing.
+      const isGap = answer.isGap || this.#isFailing || request.cursor === "";
+      this.#cursor = answer.cursor;
+      this.#isFailing = false;
+      if (isGap) onGap();
+      if (answer.hints.length > 0) onHints(answer.hints);
+    } catch (error) {
+      if (call.signal.aborted) return;
+      if (!this.#isFailing)
+        logger.warn(
+          { err: error },
+          "the delivery service does not tell what has changed; open pages of the dashboard read by themselves until it does",
+        );
+      this.#isFailing = true;
+      await sleep(RETRY_MS);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.watch(new Set());
+    await this.#loop;
+  }
+}

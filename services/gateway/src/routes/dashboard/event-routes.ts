@@ -1,0 +1,120 @@
+import type { DashboardEventType } from "@postrider/rest/dashboard/events";
+import { ServiceError } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { HintSource } from "#src/clients/hint-source.ts";
+import { API_PATH, DASHBOARD_API_PATH } from "#src/routes/api-paths.ts";
+import {
+  EventStreams,
+  type OpenStream,
+  STREAM_LIMITS,
+} from "#src/routes/dashboard/event-streams.ts";
+import { dashboardRoute } from "#src/routes/dashboard/route.ts";
+import { sessionCookieOf } from "#src/routes/dashboard/session-cookie.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { callerOf } from "#src/routes/request.ts";
+
+type Deps = Pick<
+  ServerDeps,
+  "admission" | "dashboardFolder" | "hints" | "logger" | "publicUrl" | "streamLimits"
+>;
+
+/** How often a stream's session is checked: four requests of the workspace's budget a minute. */
+const CHECK_SESSION_MS = 15_000;
+const RETRY_AFTER_MS = 5_000;
+
+const HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-store",
+  // Some proxies would otherwise keep events until they have many of them.
+  "x-accel-buffering": "no",
+};
+
+/** What a change through a path is about, by the first part of the path. */
+const CHANGED: ReadonlyMap<string, DashboardEventType> = new Map([
+  ["posts", "post"],
+  ["accounts", "account"],
+  ["media", "media"],
+  ["webhooks", "delivery"],
+  ["inbox", "comment"],
+  ["automations", "run"],
+  ["queue-slots", "post"],
+]);
+
+/**
+ * Registers the stream of hints. They come from the event bus, and from the changes that go through
+ * this process, because edits of drafts and subscriptions make no event.
+ */
+export function registerEventRoutes(app: FastifyInstance, deps: Deps): void {
+  if (deps.dashboardFolder === undefined) return;
+  const limits = deps.streamLimits ?? STREAM_LIMITS;
+  const streams: EventStreams = new EventStreams(limits, (ids) => source.watch(ids));
+  const source: HintSource = new HintSource({
+    client: deps.hints,
+    logger: deps.logger,
+    onHints: (hints) => streams.sendHints(hints),
+    onGap: () => streams.sendResync(),
+  });
+  app.addHook("preClose", (done) => {
+    streams.endAll();
+    done();
+  });
+  app.addHook("onClose", () => source[Symbol.asyncDispose]());
+  addOwnChanges(app, streams);
+  registerStream(app, deps, streams);
+}
+
+/** For all routes of the server, not only those of the dashboard. */
+function addOwnChanges(app: FastifyInstance, streams: EventStreams): void {
+  app.addHook("onResponse", (request, reply, done) => {
+    const { caller, method } = request;
+    const isChange = method !== "GET" && method !== "HEAD" && reply.statusCode < 300;
+    const type = isChange ? changedBy(request) : undefined;
+    if (caller !== undefined && type !== undefined)
+      streams.send(caller.workspaceId, { type, id: idIn(request) });
+    done();
+  });
+}
+
+function changedBy({ url }: FastifyRequest): DashboardEventType | undefined {
+  const prefix = [API_PATH, DASHBOARD_API_PATH].find((each) => url.startsWith(each));
+  const rest = prefix === undefined ? "" : url.slice(prefix.length).replace(/^\//, "");
+  return CHANGED.get(rest.split(/[/?]/, 1)[0] ?? "");
+}
+
+function idIn({ params }: FastifyRequest): string | null {
+  const id = typeof params === "object" && params !== null && "id" in params ? params.id : null;
+  return typeof id === "string" && isId(id) ? id : null;
+}
+
+function registerStream(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
+  const cookie = sessionCookieOf(deps.publicUrl);
+  app.get(`${DASHBOARD_API_PATH}/events`, dashboardRoute({}), (request, reply) => {
+    const { workspaceId, sessionId = "" } = callerOf(request);
+    if (!streams.hasRoom({ workspaceId, sessionId }))
+      throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
+    reply.hijack();
+    const { raw } = reply;
+    raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
+    const stream: OpenStream = { workspaceId, sessionId, response: raw };
+    const check = setInterval(() => {
+      const key = cookie?.read(request.headers.cookie);
+      void endIfOver(deps, { key, address: request.ip }, () => raw.end());
+    }, CHECK_SESSION_MS).unref();
+    raw.once("close", () => {
+      clearInterval(check);
+      streams.remove(stream);
+    });
+    streams.add(stream);
+  });
+}
+
+/** While accounts does not answer, and while the workspace has no requests left, a stream stays. */
+async function endIfOver(
+  { admission }: Pick<Deps, "admission">,
+  { key, address }: { readonly key: string | undefined; readonly address: string },
+  end: () => void,
+): Promise<void> {
+  const result = await admission.admit({ key, workspaceId: undefined, address });
+  if (result.kind === "unauthenticated") end();
+}

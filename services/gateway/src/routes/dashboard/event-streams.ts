@@ -1,0 +1,152 @@
+import type { ServerResponse } from "node:http";
+import type { Hint } from "@postrider/contracts/delivery/v1/hint_service_pb";
+import {
+  DASHBOARD_EVENT_TYPES,
+  type DashboardEvent,
+  type DashboardEventType,
+} from "@postrider/rest/dashboard/events";
+
+/** Bounds on open streams, each of which holds a connection. */
+export interface StreamLimits {
+  readonly perSession: number;
+  readonly perWorkspace: number;
+  readonly perProcess: number;
+  /** A page that leaves more bytes unread is cut off, and connects again. */
+  readonly maxUnreadBytes: number;
+  readonly heartbeatMs: number;
+  /** How long hints are gathered before they are sent. */
+  readonly gatherMs: number;
+}
+
+export const STREAM_LIMITS: StreamLimits = {
+  perSession: 6,
+  perWorkspace: 200,
+  perProcess: 1_000,
+  maxUnreadBytes: 64 * 1024,
+  heartbeatMs: 25_000,
+  gatherMs: 100,
+};
+
+/** More different hints of a workspace at once are replaced by one that says to read again. */
+const MAX_GATHERED = 200;
+const RESYNC: DashboardEvent = { type: "resync", id: null };
+const keyOf = ({ type, id }: DashboardEvent): string => `${type} ${id}`;
+const RESYNC_KEY = keyOf(RESYNC);
+
+export interface OpenStream {
+  readonly workspaceId: string;
+  readonly sessionId: string;
+  readonly response: Pick<
+    ServerResponse,
+    "write" | "end" | "destroy" | "writableLength" | "destroyed"
+  >;
+}
+
+function toText(events: readonly DashboardEvent[]): string {
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+}
+
+/** The open streams of this process. A text is made once for all streams of a workspace. */
+export class EventStreams {
+  readonly #limits: StreamLimits;
+  readonly #onWorkspaces: (workspaceIds: ReadonlySet<string>) => void;
+  readonly #streams = new Map<string, Set<OpenStream>>();
+  readonly #gathered = new Map<string, Map<string, DashboardEvent>>();
+  #heartbeats: NodeJS.Timeout | undefined;
+  #count = 0;
+
+  /** @param onWorkspaces Called with the workspaces that have streams when these change. */
+  constructor(limits: StreamLimits, onWorkspaces: (workspaceIds: ReadonlySet<string>) => void) {
+    this.#limits = limits;
+    this.#onWorkspaces = onWorkspaces;
+  }
+
+  /** Whether another stream may be opened. */
+  hasRoom({ workspaceId, sessionId }: Pick<OpenStream, "workspaceId" | "sessionId">): boolean {
+    const { perSession, perWorkspace, perProcess } = this.#limits;
+    const own = [...(this.#streams.get(workspaceId) ?? [])];
+    const ofSession = own.filter((stream) => stream.sessionId === sessionId).length;
+    return this.#count < perProcess && own.length < perWorkspace && ofSession < perSession;
+  }
+
+  add(stream: OpenStream): void {
+    const known = this.#streams.get(stream.workspaceId);
+    const streams = known ?? new Set();
+    this.#streams.set(stream.workspaceId, streams.add(stream));
+    this.#count += 1;
+    this.#heartbeats ??= setInterval(() => this.#sendHeartbeats(), this.#limits.heartbeatMs);
+    if (known === undefined) this.#tellWorkspaces();
+    this.#write(stream, `retry: 3000\n\n${toText([RESYNC])}`);
+  }
+
+  remove(stream: OpenStream): void {
+    const streams = this.#streams.get(stream.workspaceId);
+    if (streams?.delete(stream) !== true) return;
+    this.#count -= 1;
+    if (streams.size > 0) return;
+    this.#streams.delete(stream.workspaceId);
+    this.#tellWorkspaces();
+    if (this.#count > 0) return;
+    clearInterval(this.#heartbeats);
+    this.#heartbeats = undefined;
+  }
+
+  /** Does nothing for a workspace without streams. */
+  send(workspaceId: string, event: DashboardEvent): void {
+    if (!this.#streams.has(workspaceId)) return;
+    const gathered = this.#gathered.get(workspaceId);
+    const events = gathered ?? new Map<string, DashboardEvent>();
+    if (events.size >= MAX_GATHERED) events.clear();
+    const next = events.size === 0 && gathered !== undefined ? RESYNC : event;
+    if (!events.has(RESYNC_KEY)) events.set(keyOf(next), next);
+    if (gathered !== undefined) return;
+    this.#gathered.set(workspaceId, events);
+    setTimeout(() => this.#flush(workspaceId), this.#limits.gatherMs).unref();
+  }
+
+  sendHints(hints: readonly Hint[]): void {
+    for (const { workspaceId, type, id, postId } of hints) {
+      const known = DASHBOARD_EVENT_TYPES.find((each): each is DashboardEventType => each === type);
+      const ofPost = postId === "" ? {} : { postId };
+      if (known !== undefined)
+        this.send(workspaceId, { type: known, id: id === "" ? null : id, ...ofPost });
+    }
+  }
+
+  sendResync(): void {
+    for (const workspaceId of this.#streams.keys()) this.send(workspaceId, RESYNC);
+  }
+
+  endAll(): void {
+    for (const stream of [...this.#streams.values()].flatMap((each) => [...each])) {
+      this.remove(stream);
+      stream.response.end();
+    }
+  }
+
+  #flush(workspaceId: string): void {
+    const events = this.#gathered.get(workspaceId);
+    this.#gathered.delete(workspaceId);
+    const text = toText([...(events?.values() ?? [])]);
+    for (const stream of this.#streams.get(workspaceId) ?? []) this.#write(stream, text);
+  }
+
+  #sendHeartbeats(): void {
+    for (const streams of this.#streams.values())
+      for (const stream of streams) this.#write(stream, ": heartbeat\n\n");
+  }
+
+  #write(stream: OpenStream, text: string): void {
+    const { response } = stream;
+    if (response.destroyed || response.writableLength > this.#limits.maxUnreadBytes) {
+      this.remove(stream);
+      response.destroy();
+      return;
+    }
+    response.write(text);
+  }
+
+  #tellWorkspaces(): void {
+    this.#onWorkspaces(new Set(this.#streams.keys()));
+  }
+}

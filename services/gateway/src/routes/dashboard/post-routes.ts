@@ -1,0 +1,123 @@
+import {
+  ResolveTargetBody,
+  type CureListJson,
+  type PostTargetsWordsJson,
+  type PostWordsListJson,
+  type ResolvedTargetJson,
+} from "@postrider/rest/dashboard/cures";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
+import { listCures } from "@postrider/rest/target-errors/cures";
+import { invalidRequest, notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import type { FastifyInstance } from "fastify";
+import { Type, type Static } from "typebox";
+import { required } from "#src/routes/answer.ts";
+import { dashboardRoute } from "#src/routes/dashboard/route.ts";
+import { toPostTargets, toTargetWords } from "#src/routes/dashboard/target-words.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { sendJson } from "#src/routes/posts/mapping.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { IdParams } from "#src/routes/schemas.ts";
+
+type Deps = Pick<ServerDeps, "overview" | "posts" | "tasks" | "publishingStatus">;
+
+const MAX_POSTS = 100;
+/** Ids of posts, separated by commas. */
+const WordsQuery = Type.Object(
+  { ids: Type.String({ minLength: 36, maxLength: 37 * MAX_POSTS - 1 }) },
+  { additionalProperties: false },
+);
+const TargetParams = Type.Object({ id: Type.String(), accountId: Type.String() });
+
+/** Registers what the list and the page of posts show beyond the posts themselves. */
+export function registerPostRoutes(api: FastifyInstance, deps: Deps): void {
+  registerOverview(api, deps);
+  registerWords(api, deps);
+  registerTargets(api, deps);
+  registerResolve(api, deps);
+}
+
+function registerOverview(api: FastifyInstance, { overview }: Deps): void {
+  api.get("/overview", dashboardRoute({ scope: "posts:read" }), async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    return sendJson(reply, (await overview.getOverview({ workspaceId })).json);
+  });
+}
+
+function registerWords(api: FastifyInstance, { posts }: Deps): void {
+  const cures: CureListJson = { cures: listCures() };
+  api.get("/cures", dashboardRoute({}), () => cures);
+  const words = dashboardRoute({ scope: "posts:read", querystring: WordsQuery });
+  type Route = { Querystring: Static<typeof WordsQuery> };
+  api.get<Route>("/posts/words", words, async (request): Promise<PostWordsListJson> => {
+    const { workspaceId } = callerOf(request);
+    const ids = request.query.ids.split(",");
+    if (ids.length > MAX_POSTS || !ids.every(isId))
+      throw invalidRequest([{ code: "format", path: "/ids", expected: describeIds() }]);
+    const refs = ids.map((id) => ({ workspaceId, id }));
+    const answer = await posts.batchGetPosts({ refs, locale: "en" });
+    return {
+      posts: answer.posts.map(({ json }) => {
+        const { id, targets } = JSON.parse(json) as PostDetailJson;
+        return { postId: id, targets: targets.map(toTargetWords) };
+      }),
+    };
+  });
+}
+
+function describeIds(): string {
+  return `up to ${MAX_POSTS} ids of posts, separated by commas`;
+}
+
+async function readPost(
+  { posts }: Pick<Deps, "posts">,
+  workspaceId: string,
+  id: string,
+): Promise<PostDetailJson> {
+  const { post } = await posts.getPost({ workspaceId, id, locale: "en" });
+  return JSON.parse(required(post).json) as PostDetailJson;
+}
+
+function registerTargets(api: FastifyInstance, deps: Deps): void {
+  const targets = dashboardRoute({ scope: "posts:read", params: IdParams });
+  type Route = { Params: Static<typeof IdParams> };
+  api.get<Route>("/posts/:id/targets", targets, async (request): Promise<PostTargetsWordsJson> => {
+    const { workspaceId } = callerOf(request);
+    const post = await readPost(deps, workspaceId, pathId(request));
+    const open = post.targets.filter(({ status }) => status === "publishing");
+    if (open.length === 0) return toPostTargets(post, []);
+    const targetIds = open.map(({ id }) => id);
+    const { waits } = await deps.publishingStatus.batchGetWaits({ workspaceId, targetIds });
+    return toPostTargets(post, waits);
+  });
+}
+
+/** Whether `url` is there exactly if the post is. */
+function publishedUrlOf({ published, url }: Static<typeof ResolveTargetBody>) {
+  if (!published && url !== undefined)
+    throw invalidRequest([{ code: "additional_property", path: "/url" }]);
+  if (published && url === undefined) throw invalidRequest([{ code: "required", path: "/url" }]);
+  return url === undefined ? {} : { publishedUrl: url };
+}
+
+/** *It is there* and *It is not*: what the operator's `postrider target resolve` does. */
+function registerResolve(api: FastifyInstance, deps: Deps): void {
+  const resolve = dashboardRoute({
+    scope: "posts:write",
+    params: TargetParams,
+    body: ResolveTargetBody,
+  });
+  type Route = { Params: Static<typeof TargetParams>; Body: Static<typeof ResolveTargetBody> };
+  const path = "/posts/:id/targets/:accountId/resolve";
+  api.post<Route>(path, resolve, async (request): Promise<ResolvedTargetJson> => {
+    const { workspaceId } = callerOf(request);
+    const found = publishedUrlOf(request.body);
+    const post = await readPost(deps, workspaceId, pathId(request));
+    const { accountId } = request.params;
+    const target = post.targets.find((each) => each.accountId === accountId);
+    if (target === undefined) throw notFound();
+    const answer = await deps.tasks.resolveTarget({ targetId: target.id, ...found });
+    const { status, permalink } = required(answer.update);
+    return { targetId: target.id, accountId, status, permalink: permalink ?? null };
+  });
+}

@@ -1,0 +1,202 @@
+import type { DashboardEvent } from "@postrider/rest/dashboard/events";
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterEach, expect, test } from "vitest";
+import {
+  EventStreams,
+  STREAM_LIMITS,
+  type StreamLimits,
+} from "#src/routes/dashboard/event-streams.ts";
+import { SESSION_HEADERS } from "./dashboard-fixture.ts";
+import { admitted, createTestServer, POST_ID, WORKSPACE_ID, type Peers } from "./fixture.ts";
+
+interface Wanted {
+  readonly cursor: string;
+  readonly workspaceIds: readonly string[];
+}
+
+type HintAnswer = Awaited<ReturnType<NonNullable<NonNullable<Peers["hints"]>["waitForHints"]>>>;
+
+/** A server whose delivery service answers the next question when a test gives an answer. */
+async function open(limits: Partial<StreamLimits> = {}) {
+  const asked: Wanted[] = [];
+  let give = Promise.withResolvers<HintAnswer>();
+  let workspaceId = WORKSPACE_ID;
+  const app = await createTestServer(
+    {
+      hints: {
+        waitForHints: async ({ cursor, workspaceIds }, { signal }) => {
+          asked.push({ cursor, workspaceIds });
+          const { promise: over, reject } = Promise.withResolvers<never>();
+          signal.addEventListener("abort", () => reject(unavailable()));
+          const answer = await Promise.race([give.promise, over]);
+          give = Promise.withResolvers();
+          return answer;
+        },
+      },
+      accounts: { disconnectAccount: () => ({ revocation: "unconfirmed" }) },
+      streamLimits: { ...STREAM_LIMITS, gatherMs: 5, ...limits },
+    },
+    () => admitted({ keyId: undefined, sessionId: newId(), workspaceId }),
+  );
+  const url = await app.listen({ port: 0, host: "127.0.0.1" });
+  const streams = new AbortController();
+  const connect = async (own = WORKSPACE_ID) => {
+    workspaceId = own;
+    const answer = await fetch(`${url}/app/api/events`, {
+      headers: SESSION_HEADERS,
+      signal: streams.signal,
+    });
+    const events: DashboardEvent[] = [];
+    const state = { text: "", isOver: false };
+    const read = async () => {
+      const decoder = new TextDecoder();
+      for await (const part of answer.body ?? []) {
+        state.text += decoder.decode(part as Uint8Array);
+        const found = [...state.text.matchAll(/^data: (.*)$/gm)];
+        events.splice(0, events.length, ...found.map(([, json = ""]) => JSON.parse(json)));
+      }
+      state.isOver = true;
+    };
+    read().catch(() => {
+      state.isOver = true;
+    });
+    return { answer, events, state };
+  };
+  stop = async () => {
+    streams.abort();
+    await app.close();
+  };
+  return {
+    app,
+    asked,
+    connect,
+    give: (answer: HintAnswer) => give.resolve(answer),
+    disconnect: () => streams.abort(),
+  };
+}
+
+let stop: () => Promise<void> = () => Promise.resolve();
+afterEach(() => stop());
+
+const RESYNC = { type: "resync", id: null };
+const hint = (workspaceId: string, type: string, id: string, postId = "") => ({
+  workspaceId,
+  type,
+  id,
+  postId,
+});
+
+test("a stream begins with a request to read again, repeats it when the first hints can arrive, and sends hints of its own workspace only, each once", async () => {
+  const server = await open();
+  const other = newId();
+  const mine = await server.connect();
+  const theirs = await server.connect(other);
+  expect(mine.answer.status).toBe(200);
+  expect(Object.fromEntries(mine.answer.headers)).toMatchObject({
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+    "x-accel-buffering": "no",
+  });
+  await eventually(() =>
+    expect(server.asked.at(-1)?.workspaceIds.toSorted()).toEqual([WORKSPACE_ID, other].toSorted()),
+  );
+  // What changed before the first answer has no hint.
+  server.give({ cursor: "c0" });
+  await eventually(() => expect(mine.events).toEqual([RESYNC, RESYNC]));
+  await eventually(() => expect(server.asked.at(-1)?.cursor).toBe("c0"));
+  server.give({
+    cursor: "c1",
+    hints: [
+      hint(WORKSPACE_ID, "target", "t", POST_ID),
+      hint(WORKSPACE_ID, "target", "t", POST_ID),
+      hint(other, "quota", ""),
+      hint(WORKSPACE_ID, "of a later release", "x"),
+    ],
+  });
+  await eventually(() => {
+    expect(mine.events).toEqual([RESYNC, RESYNC, { type: "target", id: "t", postId: POST_ID }]);
+    expect(theirs.events).toEqual([RESYNC, RESYNC, { type: "quota", id: null }]);
+  });
+  await eventually(() => expect(server.asked.at(-1)?.cursor).toBe("c1"));
+});
+
+test("a change through this gateway is a hint although it makes no event", async () => {
+  const server = await open();
+  const { events } = await server.connect();
+  const url = `/api/v1/accounts/${POST_ID}`;
+  const answer = await server.app.inject({ method: "DELETE", url, headers: SESSION_HEADERS });
+  expect(answer.statusCode).toBe(204);
+  await eventually(() => expect(events.at(-1)).toEqual({ type: "account", id: POST_ID }));
+});
+
+test("a gap and very many hints at once make the pages read again", async () => {
+  const server = await open();
+  const { events } = await server.connect();
+  server.give({ cursor: "c", isGap: true });
+  await eventually(() => expect(events).toEqual([RESYNC, RESYNC]));
+  const hints = Array.from({ length: 300 }, (_, n) => hint(WORKSPACE_ID, "post", `p${n}`));
+  server.give({ cursor: "d", hints });
+  await eventually(() => expect(events).toEqual([RESYNC, RESYNC, RESYNC]));
+});
+
+test("nothing is asked for while no page is open", async () => {
+  const server = await open();
+  expect(server.asked).toEqual([]);
+  await server.connect();
+  await eventually(() => expect(server.asked).toHaveLength(1));
+  server.disconnect();
+  await server.app.inject({ url: "/livez" });
+  server.give({ cursor: "c" });
+  await eventually(async () => {
+    await server.app.inject({ url: "/livez" });
+    expect(server.asked.length).toBeLessThanOrEqual(2);
+  });
+});
+
+test.each([
+  [{ perWorkspace: 1 }, WORKSPACE_ID],
+  [{ perProcess: 1 }, newId()],
+])(
+  "with the limits %j, a second stream is refused until the first one ends",
+  async (limits, own) => {
+    const server = await open(limits);
+    await server.connect();
+    const { answer } = await server.connect(own);
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "5"]);
+  },
+);
+
+test("a page that does not read is cut off, and the others of its workspace get the hint", async () => {
+  const streams = new EventStreams({ ...STREAM_LIMITS, gatherMs: 1 }, () => undefined);
+  const toStream = (writableLength: number) => {
+    const seen = { texts: [] as string[], isCut: false };
+    const response = {
+      write: (text: string) => seen.texts.push(text) > 0,
+      end: () => response as never,
+      destroy: () => {
+        seen.isCut = true;
+        return response as never;
+      },
+      writableLength,
+      destroyed: false,
+    };
+    return { seen, workspaceId: WORKSPACE_ID, sessionId: newId(), response };
+  };
+  const [reading, stuck] = [toStream(0), toStream(STREAM_LIMITS.maxUnreadBytes + 1)];
+  streams.add(reading);
+  streams.add(stuck);
+  streams.send(WORKSPACE_ID, { type: "post", id: POST_ID });
+  await eventually(() => expect(reading.seen.texts.at(-1)).toContain(POST_ID));
+  expect(stuck.seen).toEqual({ texts: [], isCut: true });
+  streams.endAll();
+});
+
+test("silent streams get heartbeats, and end when the gateway stops", async () => {
+  const server = await open({ heartbeatMs: 10 });
+  const { state } = await server.connect();
+  await eventually(() => expect(state.text).toContain(": heartbeat\n\n: heartbeat\n\n"));
+  await server.app.close();
+  await eventually(() => expect(state.isOver).toBe(true));
+});

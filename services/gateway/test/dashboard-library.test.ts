@@ -1,0 +1,137 @@
+import { TriedRule } from "@postrider/rest/dashboard/automations";
+import { MediaLibrary } from "@postrider/rest/dashboard/media";
+import { notFound } from "@postrider/shared/errors";
+import { afterAll, expect, test } from "vitest";
+import { createDashboardServer, expectForm, withoutScope } from "./dashboard-fixture.ts";
+import { summary } from "./error-body.ts";
+import { MEDIA_ID, postOf, POST_ID, POST_RECORD, PUBLIC_URL, WORKSPACE_ID } from "./fixture.ts";
+
+const MEDIA = {
+  id: MEDIA_ID,
+  workspaceId: WORKSPACE_ID,
+  status: "ready",
+  kind: "image",
+  contentType: "image/png",
+  bytes: 3n,
+  width: 2,
+  height: 1,
+  sha256: "ab",
+  fileName: "a.png",
+  createdAt: { seconds: 1_795_000_000n, nanos: 0 },
+};
+
+const server = await createDashboardServer((answer) => ({
+  posts: { getPost: (request) => answer(request, { post: postOf() }) },
+  metrics: {
+    listMetricsHistory: (request) => answer(request, { json: '{"targets":[]}' }),
+    sumMetrics: (request) => answer(request, { json: '{"days":[]}' }),
+  },
+  media: {
+    listMedia: (request) =>
+      answer(request, {
+        media: [{ media: MEDIA, posts: 1001 }],
+        nextCursor: MEDIA_ID,
+        storage: { usedBytes: 5n, reservedBytes: 1n, limitBytes: 10n },
+      }),
+  },
+  inbox: {
+    listInbox: (request) => answer(request, { json: '{"comments":[]}' }),
+    refreshInbox: (request) => answer(request, { hasBegun: true }),
+    setInboxState: (request) => answer(request, { json: '{"state":"done"}' }),
+  },
+  automations: {
+    tryRule: (request) =>
+      answer(request, { outcome: "reply", keywords: ["price"], isSendingEnabled: false }),
+  },
+}));
+afterAll(() => server[Symbol.asyncDispose]());
+
+test("a page of media has signed addresses, the use of each file, and the storage", async () => {
+  const answer = await server.send({ url: "/media?kind=image&unused=true&limit=10&cursor=c" });
+  expectForm(MediaLibrary, answer.json());
+  expect(answer.json()).toMatchObject({
+    media: [{ id: MEDIA_ID, usedIn: { count: 1000, isMore: true }, altText: null }],
+    nextCursor: MEDIA_ID,
+    storage: { usedBytes: 5, reservedBytes: 1, limitBytes: 10 },
+  });
+  expect(answer.body).toContain(`"url":"${PUBLIC_URL}/media/`);
+  const filter = { kind: "image", unused: true, withoutAltText: false, limit: 10, cursor: "c" };
+  expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, ...filter }]);
+  expect(summary(await server.send({ url: "/media?limit=101" }))).toEqual([400, "invalid_request"]);
+});
+
+test("the history of metrics is asked for the targets of the session's own post", async () => {
+  const url = `/posts/${POST_ID}/metrics/history`;
+  expect((await server.send({ url })).json()).toEqual({ targets: [] });
+  const targetIds = [POST_RECORD.targets[0]?.id];
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, id: POST_ID },
+    { workspaceId: WORKSPACE_ID, targetIds },
+  ]);
+  expect(summary(await server.send({ url }, { error: notFound() }))).toEqual([404, "not_found"]);
+});
+
+test("the sums of metrics are asked for days, an account and a platform", async () => {
+  const range = { from: "2026-11-01", to: "2026-11-30" };
+  const query = new URLSearchParams({ ...range, accountId: MEDIA_ID, platform: "x" });
+  expect((await server.send({ url: `/metrics?${query.toString()}` })).json()).toEqual({ days: [] });
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, ...range, accountId: MEDIA_ID, platform: "x" },
+  ]);
+  const malformed = await server.send({ url: "/metrics?from=2026-02-30&to=2026-03-01" });
+  expect(summary(malformed)).toEqual([400, "invalid_request"]);
+});
+
+const RULE = { keywords: ["price"], message: "10 €" };
+const attempt = (payload: object) =>
+  server.send({ method: "POST", url: "/automations/try", payload });
+
+test("a rule that is not stored is tried on a text, and the answer says what would be sent", async () => {
+  const answer = await attempt({ rule: RULE, text: "price?" });
+  expectForm(TriedRule, answer.json());
+  expect(answer.json()).toEqual({
+    outcome: "reply",
+    message: "10 €",
+    keywords: ["price"],
+    excluded: [],
+    sendingEnabled: false,
+  });
+  expect(server.seen()).toMatchObject([{ keywords: ["price"], match: "any", text: "price?" }]);
+  for (const body of [{ rule: RULE }, { rule: { ...RULE, keywords: [] }, text: "a" }])
+    expect(summary(await attempt(body))).toEqual([400, "invalid_request"]);
+});
+
+test("the first page of the inbox begins a refresh, and further pages do not", async () => {
+  const first = await server.send({ url: `/inbox?state=open&accountId=${MEDIA_ID}&limit=5` });
+  expect(first.json()).toEqual({ comments: [] });
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, state: "open", accountId: MEDIA_ID, limit: 5 },
+    { workspaceId: WORKSPACE_ID },
+  ]);
+  await server.send({ url: "/inbox?cursor=c" });
+  expect(server.seen()).toMatchObject([{ cursor: "c" }]);
+  expect(summary(await server.send({ url: "/inbox?state=new" }))).toEqual([400, "invalid_request"]);
+});
+
+test("a comment of the session's workspace is marked as done or open", async () => {
+  const put = (payload: object, more = {}) =>
+    server.send({ method: "PUT", url: `/inbox/${MEDIA_ID}`, payload }, more);
+  expect((await put({ state: "done" })).json()).toEqual({ state: "done" });
+  expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, id: MEDIA_ID, state: "done" }]);
+  expect(summary(await put({ state: "answered" }))).toEqual([400, "invalid_request"]);
+  const foreign = await put({ state: "done" }, { error: notFound() });
+  expect(summary(foreign)).toEqual([404, "not_found"]);
+});
+
+test.each([
+  ["GET", "/inbox", "comments:read"],
+  ["PUT", `/inbox/${MEDIA_ID}`, "comments:write"],
+  ["GET", "/media", "posts:read"],
+  ["GET", `/posts/${POST_ID}/metrics/history`, "posts:read"],
+  ["GET", "/metrics?from=2026-11-01&to=2026-11-30", "posts:read"],
+  ["POST", "/automations/try", "automations:read"],
+] as const)("%s %s needs the scope %s", async (method, url, scope) => {
+  const answer = await server.send({ method, url }, withoutScope(scope));
+  expect(summary(answer)).toEqual([403, "insufficient_scope"]);
+  expect(server.seen()).toEqual([]);
+});

@@ -1,0 +1,255 @@
+import { AccountRetry, ConnectLink, ConnectLinkStatus } from "@postrider/rest/dashboard/accounts";
+import {
+  CureList,
+  PostTargetsWords,
+  PostWordsList,
+  ResolvedTarget,
+} from "@postrider/rest/dashboard/cures";
+import { Status } from "@postrider/rest/dashboard/status";
+import { conflict, notFound } from "@postrider/shared/errors";
+import { afterAll, expect, test } from "vitest";
+import { createDashboardServer, expectForm, withoutScope } from "./dashboard-fixture.ts";
+import { summary } from "./error-body.ts";
+import { ACCOUNT_ID, postOf, POST_ID, POST_RECORD, WORKSPACE_ID } from "./fixture.ts";
+
+const AT = { seconds: 1_795_000_000n, nanos: 5_000_000 };
+const INSTANT = "2026-11-18T11:06:40.005Z";
+const TARGET = POST_RECORD.targets[0];
+const OTHER_ID = "01936a5e-7d2b-7000-8000-0000000000ee";
+const error = {
+  code: "media_rejected",
+  message: "Frame rate must be at least 23 FPS.",
+  retryable: false,
+  action: "…",
+};
+const FAILED = {
+  ...POST_RECORD,
+  status: "publishing",
+  targets: [
+    { ...TARGET, status: "failed", error },
+    { ...TARGET, id: OTHER_ID, accountId: OTHER_ID, status: "publishing" },
+  ],
+};
+const COUNTS = { limit: 10n, used: 1n, reserved: 2n, remaining: 7n, resetsAt: AT };
+
+const server = await createDashboardServer((answer) => ({
+  overview: {
+    getOverview: (request) => answer(request, { json: '{"counts":{}}' }),
+    retryAccount: (request) =>
+      answer(request, {
+        retried: 3,
+        refused: [{ postId: POST_ID, code: "quota_exceeded" }],
+        isMore: true,
+      }),
+  },
+  posts: {
+    getPost: (request) => answer(request, { post: postOf(FAILED) }),
+    batchGetPosts: (request) => answer(request, { posts: [postOf(FAILED)] }),
+  },
+  publishingStatus: {
+    batchGetWaits: (request) =>
+      answer(request, {
+        waits: [{ targetId: OTHER_ID, kind: "pause", pause: "platform", reason: "topping up" }],
+      }),
+    getPublishingStatus: (request) =>
+      answer(request, { json: '{"pauses":[],"heldPlatforms":[],"heldAccounts":[]}' }),
+  },
+  tasks: {
+    resolveTarget: (request) =>
+      answer(request, { update: { status: "published", permalink: "https://x.com/a/1" } }),
+  },
+  accounts: {
+    listAccounts: () => ({ accounts: [{ id: ACCOUNT_ID, platform: "x" }] }),
+    batchGetAccounts: ({ refs }) => ({
+      accounts: refs.some(({ accountId }) => accountId === ACCOUNT_ID)
+        ? [{ id: ACCOUNT_ID, platform: "youtube" }]
+        : [],
+    }),
+    connectAccount: (request) => answer(request, { account: { id: ACCOUNT_ID, connectedAt: AT } }),
+  },
+  authorizations: {
+    issueConnectLink: (request) =>
+      answer(request, { id: OTHER_ID, url: "https://p.example/connect/s", expiresAt: AT }),
+    getAuthorization: (request) =>
+      answer(request, { status: "connected", accounts: [{ id: ACCOUNT_ID }] }),
+  },
+  quota: {
+    getQuota: () => ({
+      monthly: { period: "2026-11", ...COUNTS },
+      dailyLimits: [{ platform: "x", accountId: ACCOUNT_ID, scope: "app", ...COUNTS }],
+    }),
+  },
+}));
+afterAll(() => server[Symbol.asyncDispose]());
+
+test("the overview of the session's workspace is passed on as posts writes it", async () => {
+  const answer = await server.send({ url: "/overview" });
+  expect(answer.json()).toEqual({ counts: {} });
+  expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID }]);
+});
+
+test("the cures have words for every code, and need no scope", async () => {
+  const answer = await server.send({ url: "/cures" }, { scopes: [] });
+  expect(answer.statusCode).toBe(200);
+  expectForm(CureList, answer.json());
+});
+
+test("the words of a list of posts have the cause, the platform's own words and the cure", async () => {
+  const answer = await server.send({ url: `/posts/words?ids=${POST_ID},${OTHER_ID}` });
+  expectForm(PostWordsList, answer.json());
+  expect(answer.json()).toMatchObject({
+    posts: [
+      {
+        postId: POST_ID,
+        targets: [
+          {
+            accountId: ACCOUNT_ID,
+            code: "media_rejected",
+            message: error.message,
+            cause: { en: "The platform refused the media." },
+            cure: { kind: "change_media" },
+          },
+          { accountId: OTHER_ID, code: null, message: null, cause: null, cure: null },
+        ],
+      },
+    ],
+  });
+  expect(server.seen()).toMatchObject([
+    { refs: [POST_ID, OTHER_ID].map((id) => ({ workspaceId: WORKSPACE_ID, id })) },
+  ]);
+  const malformed = await server.send({ url: `/posts/words?ids=${POST_ID},x` });
+  expect(summary(malformed)).toEqual([400, "invalid_request"]);
+});
+
+test("the targets of a post say what those wait for that have not ended", async () => {
+  const answer = await server.send({ url: `/posts/${POST_ID}/targets` });
+  expectForm(PostTargetsWords, answer.json());
+  expect(answer.json()).toMatchObject({
+    targets: [
+      { waitsFor: null },
+      { waitsFor: { kind: "pause", pause: "platform", reason: "topping up", until: null } },
+    ],
+  });
+  expect(server.seen()[1]).toMatchObject({ workspaceId: WORKSPACE_ID, targetIds: [OTHER_ID] });
+});
+
+const RESOLVE = `/posts/${POST_ID}/targets/${ACCOUNT_ID}/resolve`;
+const resolve = (payload: object, url = RESOLVE) => server.send({ method: "POST", url, payload });
+
+test("an unknown outcome is resolved with the target of the session's own post", async () => {
+  const there = await resolve({ published: true, url: "https://x.com/a/1" });
+  expectForm(ResolvedTarget, there.json());
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, id: POST_ID },
+    { targetId: TARGET?.id, publishedUrl: "https://x.com/a/1" },
+  ]);
+  await resolve({ published: false });
+  expect(server.seen()[1]).not.toHaveProperty("publishedUrl");
+});
+
+test.each([
+  [{ published: true }],
+  [{ published: false, url: "https://x.com/a/1" }],
+  [{ url: "https://x.com/a/1" }],
+  [{ published: "yes" }],
+])("the resolution %j is refused before anything is changed", async (payload) => {
+  expect(summary(await resolve(payload))).toEqual([400, "invalid_request"]);
+  expect(server.seen()).toEqual([]);
+});
+
+test("an account without a target of the post, and a post of another workspace, are not found", async () => {
+  const noTarget = await resolve({ published: false }, RESOLVE.replace(ACCOUNT_ID, POST_ID));
+  expect(summary(noTarget)).toEqual([404, "not_found"]);
+  expect(server.seen()).toHaveLength(1);
+  const foreign = await server.send(
+    { method: "POST", url: RESOLVE, payload: { published: false } },
+    { error: notFound() },
+  );
+  expect(summary(foreign)).toEqual([404, "not_found"]);
+});
+
+test("a target whose outcome is known cannot be resolved", async () => {
+  const request = { method: "POST", url: RESOLVE, payload: { published: false } } as const;
+  const answer = await server.send(request, { error: conflict("invalid_transition") });
+  expect(summary(answer)).toEqual([409, "invalid_transition"]);
+});
+
+test("a connect link is issued for a platform, or for the platform of an account that is connected again", async () => {
+  const send = (payload: object) => server.send({ method: "POST", url: "/connect-links", payload });
+  const answer = await send({ accountId: ACCOUNT_ID, returnTo: "/app/accounts?retry=1" });
+  expect([answer.statusCode, answer.json()]).toEqual([
+    201,
+    { id: OTHER_ID, url: "https://p.example/connect/s", expiresAt: INSTANT },
+  ]);
+  expectForm(ConnectLink, answer.json());
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, platform: "youtube", returnTo: "/app/accounts?retry=1" },
+  ]);
+  await send({ platform: "x" });
+  expect(server.seen()).toMatchObject([{ platform: "x" }]);
+  expect(summary(await send({ accountId: OTHER_ID }))).toEqual([404, "not_found"]);
+  for (const body of [
+    {},
+    { platform: "x", accountId: ACCOUNT_ID },
+    { platform: "x", returnTo: "//evil.example" },
+    { platform: "x", returnTo: "/app/../api" },
+  ])
+    expect(summary(await send(body))).toEqual([400, "invalid_request"]);
+});
+
+test("the progress of a connect link is read for the session's workspace only", async () => {
+  const answer = await server.send({ url: `/connect-links/${OTHER_ID}` });
+  expectForm(ConnectLinkStatus, answer.json());
+  expect(answer.json()).toMatchObject({ status: "connected", accountIds: [ACCOUNT_ID] });
+  expect(server.seen()).toMatchObject([{ id: OTHER_ID, workspaceId: WORKSPACE_ID }]);
+});
+
+test("entered credentials are passed on and are not in the answer", async () => {
+  const login = { identifier: "a.example", appPassword: "secret-words" };
+  const payload = { platform: "bluesky", login };
+  const answer = await server.send({ method: "POST", url: "/accounts", payload });
+  expect(answer.statusCode).toBe(201);
+  expect(answer.body).not.toContain("secret-words");
+  expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, platform: "bluesky", login }]);
+});
+
+test("a retry of an account says how many are sent again and which posts were left", async () => {
+  const url = `/accounts/${ACCOUNT_ID}/retry`;
+  const answer = await server.send({ method: "POST", url, payload: { code: "missed" } });
+  expectForm(AccountRetry, answer.json());
+  expect(answer.json()).toEqual({
+    retried: 3,
+    refused: [{ postId: POST_ID, code: "quota_exceeded" }],
+    isMore: true,
+  });
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, accountId: ACCOUNT_ID, code: "missed" },
+  ]);
+});
+
+test("the status joins what holds publishing back with the quotas and when they begin anew", async () => {
+  const answer = await server.send({ url: "/status" });
+  expectForm(Status, answer.json());
+  expect(answer.json()).toMatchObject({
+    quota: { monthly: { period: "2026-11", resetsAt: INSTANT }, dailyLimits: [{ used: 1 }] },
+  });
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, accounts: [{ id: ACCOUNT_ID, platform: "x" }] },
+  ]);
+});
+
+test.each([
+  ["GET", "/overview", "posts:read"],
+  ["GET", `/posts/words?ids=${POST_ID}`, "posts:read"],
+  ["GET", `/posts/${POST_ID}/targets`, "posts:read"],
+  ["POST", RESOLVE, "posts:write"],
+  ["POST", "/connect-links", "accounts:write"],
+  ["GET", `/connect-links/${POST_ID}`, "accounts:read"],
+  ["POST", "/accounts", "accounts:write"],
+  ["POST", `/accounts/${ACCOUNT_ID}/retry`, "posts:write"],
+  ["GET", "/status", "posts:read"],
+] as const)("%s %s needs the scope %s", async (method, url, scope) => {
+  const answer = await server.send({ method, url }, withoutScope(scope));
+  expect(summary(answer)).toEqual([403, "insufficient_scope"]);
+  expect(server.seen()).toEqual([]);
+});

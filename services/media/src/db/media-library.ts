@@ -1,0 +1,71 @@
+import type { ISql } from "@postrider/shared/postgres";
+import { COLUMNS } from "#src/db/media.ts";
+import type { StoredMedia } from "#src/domain/stored-media.ts";
+
+/** Media that a page looks at. Further ones, if the filters let few pass, are on later pages. */
+const WINDOW = 1_000;
+/** Posts of one item that are counted. */
+const MAX_POSTS = 1_001;
+
+export interface LibraryFilter {
+  readonly kind: string | undefined;
+  readonly isUnused: boolean;
+  readonly isWithoutAltText: boolean;
+}
+
+export interface LibraryRow extends StoredMedia {
+  /** Posts that use it; at most 1,001. */
+  readonly posts: number;
+}
+
+export interface LibraryPage {
+  readonly rows: readonly LibraryRow[];
+  /** Id after which the next page begins; undefined on the last page. */
+  readonly next: string | undefined;
+}
+
+/** Newest first: ids begin with their time. */
+export async function listLibrary(
+  sql: ISql,
+  workspaceId: string,
+  page: LibraryFilter & { readonly limit: number; readonly before: string | undefined },
+): Promise<LibraryPage> {
+  const { kind, isUnused, isWithoutAltText, limit, before } = page;
+  const rows = await sql<(LibraryRow & { lastOfWindow: string | null; isWindowFull: boolean })[]>`
+    with seen as materialized (
+      select id
+      from media
+      where workspace_id = ${workspaceId}
+      ${before === undefined ? sql`` : sql`and id < ${before}`}
+      order by id desc
+      limit ${WINDOW}
+    ),
+    shown as (
+      select m.*
+      from seen
+      join media m on m.id = seen.id
+      where m.status = 'ready'
+      ${kind === undefined ? sql`` : sql`and m.kind = ${kind}`}
+      ${isWithoutAltText ? sql`and coalesce(m.alt_text, '') = ''` : sql``}
+      ${isUnused ? sql`and not exists (select from media_usages u where u.media_id = m.id)` : sql``}
+      order by m.id desc
+      limit ${limit + 1}
+    ),
+    seen_window as (
+      select (array_agg(id order by id))[1] as last_of_window, count(*) = ${WINDOW} as is_window_full
+      from seen
+    )
+    select ${sql(COLUMNS.map((name) => `shown.${name}`))}, last_of_window, is_window_full, (
+        select count(*)::int
+        from (select from media_usages u where u.media_id = shown.id limit ${MAX_POSTS}) as counted
+      ) as posts
+    from seen_window
+    left join shown on true
+    order by shown.id desc`;
+  const found = rows.filter(({ id }) => id !== null);
+  const [first] = rows;
+  const shown = found.slice(0, limit);
+  if (found.length > limit) return { rows: shown, next: shown.at(-1)?.id };
+  const next = first?.isWindowFull === true ? (first.lastOfWindow ?? undefined) : undefined;
+  return { rows: shown, next };
+}

@@ -1,0 +1,97 @@
+import { newId } from "@postrider/shared/ids";
+import { afterAll, expect, test } from "vitest";
+import { insertReadyMedia } from "#src/db/media.ts";
+import { startMedia } from "./media-fixture.ts";
+
+const service = await startMedia();
+afterAll(() => service[Symbol.asyncDispose]());
+
+async function addImage(workspaceId: string): Promise<string> {
+  const id = newId();
+  await service.sql.begin((tx) =>
+    insertReadyMedia(
+      tx,
+      { id, workspaceId, fileName: `${id}.png` },
+      {
+        kind: "image",
+        contentType: "image/png",
+        bytes: 1_000,
+        sha256: "ab",
+        width: 640,
+        height: 480,
+        durationMs: null,
+        frames: 1,
+        delivery: { kind: "same" },
+      },
+      { objectKey: `objects/${id}`, deliveryKey: null },
+    ),
+  );
+  return id;
+}
+
+const use = (workspaceId: string, mediaId: string) => service.sql`
+  insert into media_usages (workspace_id, media_id, post_id, post_version)
+  values (${workspaceId}, ${mediaId}, ${newId()}, 1)`;
+
+async function list(workspaceId: string, more = {}) {
+  const answer = await service.media.listMedia({ workspaceId, limit: 2, ...more });
+  return {
+    ids: answer.media.map(({ media }) => media?.id),
+    posts: answer.media.map(({ posts }) => posts),
+    next: answer.nextCursor,
+    storage: answer.storage,
+  };
+}
+
+test("the media of a workspace are listed newest first, with their use and the storage", async () => {
+  const workspaceId = newId();
+  const [first, second, third] = [
+    await addImage(workspaceId),
+    await addImage(workspaceId),
+    await addImage(workspaceId),
+  ];
+  await addImage(newId());
+  await use(workspaceId, second);
+  await use(workspaceId, second);
+
+  const page = await list(workspaceId);
+  expect(page).toMatchObject({ ids: [third, second], posts: [0, 2], next: second });
+  expect(page.storage).toMatchObject({ usedBytes: 3_000n, reservedBytes: 0n });
+  expect(await list(workspaceId, { cursor: second })).toMatchObject({
+    ids: [first],
+    next: undefined,
+  });
+});
+
+test("media can be listed that no post uses, that have no description, and of one kind", async () => {
+  const workspaceId = newId();
+  const [used, described] = [await addImage(workspaceId), await addImage(workspaceId)];
+  await use(workspaceId, used);
+  await service.sql`update media set alt_text = 'a bike' where id = ${described}`;
+  await service.sql`update media set status = 'deleting' where id = ${await addImage(workspaceId)}`;
+
+  expect((await list(workspaceId)).ids).toEqual([described, used]);
+  expect((await list(workspaceId, { unused: true })).ids).toEqual([described]);
+  expect((await list(workspaceId, { withoutAltText: true })).ids).toEqual([used]);
+  expect((await list(workspaceId, { kind: "video" })).ids).toEqual([]);
+});
+
+test("a filter that few media pass ends a page after 1,000 media, with a cursor for the rest", async () => {
+  const workspaceId = newId();
+  const oldest = await addImage(workspaceId);
+  await service.sql`
+    insert into media (id, workspace_id, status, file_name, kind, content_type, bytes)
+    select ('ffffffff-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, ${workspaceId}, 'pending', 'a', 'image', 'image/png', 1
+    from generate_series(1, 1000) as n`;
+  const page = await list(workspaceId);
+  expect(page).toMatchObject({ ids: [], next: "ffffffff-0000-7000-8000-000000000001" });
+  expect((await list(workspaceId, { cursor: page.next })).ids).toEqual([oldest]);
+});
+
+test("a cursor that is not an id is refused, and one of another workspace shows only own media", async () => {
+  const [own, other] = [newId(), newId()];
+  const mine = await addImage(own);
+  const theirs = await addImage(other);
+  await expect(list(own, { cursor: "x" })).rejects.toMatchObject({ reason: "invalid_cursor" });
+  expect((await list(own, { cursor: theirs })).ids).toEqual([mine]);
+});
