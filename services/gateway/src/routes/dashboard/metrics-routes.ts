@@ -1,9 +1,8 @@
-import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import { Id } from "@postrider/rest/schemas";
 import type { FastifyInstance } from "fastify";
 import { Type, type Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
-import { required } from "#src/routes/answer.ts";
+import { readPost } from "#src/routes/dashboard/post-routes.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { sendJson } from "#src/routes/posts/mapping.ts";
@@ -28,8 +27,7 @@ export function registerMetricsRoutes(api: FastifyInstance, { metrics, posts }: 
   type History = { Params: Static<typeof IdParams> };
   api.get<History>("/posts/:id/metrics/history", history, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    const answer = await posts.getPost({ workspaceId, id: pathId(request), locale: "en" });
-    const { targets } = JSON.parse(required(answer.post).json) as PostDetailJson;
+    const { targets } = await readPost({ posts }, workspaceId, pathId(request));
     const targetIds = targets.map(({ id }) => id);
     const { json } = await metrics.listMetricsHistory({ workspaceId, targetIds });
     return sendJson(reply, json);

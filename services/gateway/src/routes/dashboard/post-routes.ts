@@ -69,7 +69,7 @@ function describeIds(): string {
   return `up to ${MAX_POSTS} ids of posts, separated by commas`;
 }
 
-async function readPost(
+export async function readPost(
   { posts }: Pick<Deps, "posts">,
   workspaceId: string,
   id: string,
