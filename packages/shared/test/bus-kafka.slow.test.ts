@@ -1,7 +1,12 @@
 import { Kafka, logLevel } from "kafkajs";
+import { expect, test } from "vitest";
+import type { TailRecord } from "#src/bus.ts";
 import { withAdmin } from "#src/bus/kafka-client.ts";
+import { startKafkaTail } from "#src/bus/kafka-tail.ts";
 import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
+import { newId } from "#src/ids.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";
+import { eventually } from "#src/testing/poll.ts";
 import { describeBus } from "./bus-contract.ts";
 import { startTestKafka } from "./test-kafka.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
@@ -34,4 +39,27 @@ describeBus("the Kafka bus", async () => {
       }),
     [Symbol.asyncDispose]: () => disposeInOrder([database, broker]),
   };
+});
+
+test("a tail goes on where it ended when its consumer crashes and joins the group again", async () => {
+  await using broker = await startTestKafka();
+  const { brokers } = broker;
+  const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
+  const topic = `sample.tail-${newId()}`;
+  await ensureTopics({ brokers, clientId: "test", logger }, [topic], 1);
+  const producer = kafka.producer();
+  await producer.connect();
+  const keys: string[] = [];
+  let tries = 0;
+  const onRecords = (records: readonly TailRecord[]) => {
+    tries += 1;
+    // More often than kafkajs tries again without a crash.
+    if (tries <= 6) throw new Error("the first tries fail");
+    keys.push(...records.map(({ key }) => key));
+  };
+  const tail = { group: `tail-${newId()}`, topics: [topic], onStart: () => {}, onRecords };
+  await using _tail = await startKafkaTail(tail, { kafka, isOwn: () => true });
+  await producer.send({ topic, messages: [{ key: "a", value: "a" }] });
+  await eventually(() => expect(keys).toEqual(["a"]), { timeoutMs: 60_000 });
+  await producer.disconnect();
 });

@@ -11,40 +11,77 @@ interface KafkaTailOptions {
 
 const placeOf = (topic: string, partition: number) => `${topic}/${partition}`;
 
-/** Offsets are never committed, so nothing of the group stays on the brokers. */
+interface Place {
+  readonly topic: string;
+  readonly partition: number;
+  /** Of the next record. */
+  readonly offset: number;
+}
+
+async function findEnds(kafka: Kafka, topics: readonly string[]): Promise<Map<string, Place>> {
+  const ends = await withAdmin(kafka, (admin) =>
+    Promise.all(
+      topics.map(async (topic) => {
+        const offsets = await admin.fetchTopicOffsets(topic);
+        return offsets.map(({ partition, high }) => ({ topic, partition, offset: Number(high) }));
+      }),
+    ),
+  );
+  return new Map(ends.flat().map((end) => [placeOf(end.topic, end.partition), end]));
+}
+
+/**
+ * Offsets are never committed, so nothing of the group stays on the brokers. Each time the consumer
+ * joins its group, also after an outage, it goes on where it ended.
+ */
 export async function startKafkaTail(
   { group, topics, onStart, onRecords }: Tail,
   { kafka, isOwn }: KafkaTailOptions,
 ): Promise<AsyncDisposable> {
-  const ends = await withAdmin(kafka, (admin) =>
-    Promise.all(
-      topics.map(async (topic) => ({ topic, offsets: await admin.fetchTopicOffsets(topic) })),
-    ),
-  );
-  const starts = ends.flatMap(({ topic, offsets }) =>
-    offsets.map(({ partition, high }) => ({ topic, partition, offset: high })),
-  );
-  const consumer = kafka.consumer({ groupId: group, maxWaitTimeInMs: 500, minBytes: 1 });
+  const next = await findEnds(kafka, topics);
+  let hasLeft = false;
+  const consumer = kafka.consumer({
+    groupId: group,
+    maxWaitTimeInMs: 500,
+    minBytes: 1,
+    // kafkajs joins again after an outage of any length, unless this process is leaving.
+    retry: {
+      initialRetryTime: 200,
+      maxRetryTime: 5_000,
+      retries: 5,
+      restartOnFailure: () => Promise.resolve(!hasLeft),
+    },
+  });
+  consumer.on(consumer.events.GROUP_JOIN, () => {
+    // kafkajs may restart the consumer while this process leaves the group.
+    if (hasLeft) consumer.disconnect().catch(() => undefined);
+    for (const { offset, ...place } of next.values())
+      consumer.seek({ ...place, offset: String(offset) });
+  });
   await consumer.connect();
   await consumer.subscribe({ topics: [...topics], fromBeginning: false });
-  onStart(
-    new Map(
-      starts.map(({ topic, partition, offset }) => [placeOf(topic, partition), Number(offset) - 1]),
-    ),
-  );
+  onStart(new Map([...next].map(([place, { offset }]) => [place, offset - 1])));
   await consumer.run({
     autoCommit: false,
     eachBatch: async ({ batch: { topic, partition, messages } }) => {
+      const place = placeOf(topic, partition);
       const toRecord = (message: KafkaMessage): TailRecord => ({
         ...toBusRecord(message),
-        place: placeOf(topic, partition),
+        place,
         offset: Number(message.offset),
       });
-      const records = messages.map(toRecord).filter(isOwn);
-      if (records.length > 0) onRecords(records);
+      const records = messages.map(toRecord);
+      const own = records.filter(isOwn);
+      if (own.length > 0) onRecords(own);
+      const last = records.at(-1);
+      if (last !== undefined) next.set(place, { topic, partition, offset: last.offset + 1 });
       await Promise.resolve();
     },
   });
-  for (const start of starts) consumer.seek(start);
-  return { [Symbol.asyncDispose]: () => consumer.disconnect() };
+  return {
+    [Symbol.asyncDispose]: () => {
+      hasLeft = true;
+      return consumer.disconnect();
+    },
+  };
 }

@@ -68,14 +68,18 @@ export function mayBeLeft({ task, deletion, attempts, staysUnpublished }: LiveCh
   return task.openUnknowns > 0 || task.status === "calling";
 }
 
-/** The steps that have ended, in their order; later ones are only added. */
+/**
+ * The steps that have ended, in their order; later ones are only added. What was read after the
+ * deletion is stored before the end of the deletion, and is shown after it.
+ */
 export function toSteps(check: LiveCheck): readonly LiveCheckStep[] {
+  const deletion = toDeletion(check);
   return [
     ...check.attempts.flatMap(toAttemptSteps),
     ...toUntried(check),
     ...check.readBefore,
-    ...toDeletion(check),
-    ...check.readAfter,
+    ...deletion,
+    ...(deletion.length === 0 ? [] : check.readAfter),
   ];
 }
 
