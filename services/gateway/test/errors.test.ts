@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { ServiceError, type ErrorKind, type Violation } from "@postrider/shared/errors";
+import { ServiceError, wrongCell, type ErrorKind, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
@@ -146,6 +146,22 @@ test("the gateway answers an error of another service with every detail of the e
       unit: "characters",
     },
   ]);
+});
+
+test("a request for a workspace of another cell is answered with 421 and that cell's address, which no client follows by itself", async () => {
+  const address = "https://us1.example.com";
+  const answer = await ask(create(), {
+    createPost: () => {
+      throw wrongCell("us1", address);
+    },
+  });
+  expect(summary(answer)).toEqual([421, "wrong_cell"]);
+  expect(errorOf(answer).message).toBe(
+    "The workspace of this API key is in another cell, us1. Send the request to https://us1.example.com. If it does not accept the key, the workspace has moved: ask the operator for a new key.",
+  );
+  expect(errorOf(answer).details).toMatchObject([{ code: "wrong_cell", cell: "us1", address }]);
+  expect(answer.headers).toMatchObject({ "x-postrider-cell-address": address });
+  expect(answer.headers).not.toHaveProperty("location");
 });
 
 test("the Retry-After header is in whole seconds and at least 1", async () => {
