@@ -141,6 +141,12 @@ export function distanceOf(ms: number, words: DistanceWords, units: 1 | 2 = 2): 
     .join(" ");
 }
 
+/** "24 ms", "0.3 s", "3 min 15 s": how long something took. */
+export function durationOf(ms: number, words: DistanceWords): string {
+  if (ms < 100) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)}${words.second}` : distanceOf(ms, words);
+}
+
 function writeDate(day: Temporal.PlainDate, language: Language, options: Options): string {
   return write(day.toZonedDateTime("UTC"), LOCALES[language], options);
 }

@@ -6,6 +6,7 @@ import type { BeginConnect } from "../../accounts/use-connect.tsx";
 import { api } from "../../api/api.ts";
 import { Who } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
+import { classNames } from "../../kit/class-names.ts";
 import { Menu } from "../../kit/menu.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
@@ -18,7 +19,7 @@ import { useWords } from "../../words/use-words.ts";
 import { accountsWords } from "./accounts-words.ts";
 import css from "./accounts.module.css";
 import { DisconnectDialog } from "./disconnect-dialog.tsx";
-import { accessOf, healthOf, limitOf } from "./health.ts";
+import { accessOf, healthOf, limitOf, sortByHealth } from "./health.ts";
 import { settingWords } from "./setting-words.ts";
 import { SettingsDrawer } from "./settings-drawer.tsx";
 
@@ -33,7 +34,7 @@ export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
   const [setting, setSetting] = useState<Account>();
   return (
     <>
-      <Table label={words.title}>
+      <Table label={words.title} className={css.table}>
         <thead>
           <tr>
             <th scope="col">{words.account}</th>
@@ -53,7 +54,7 @@ export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
           </tr>
         </thead>
         <tbody>
-          {accounts.map((account) => (
+          {sortByHealth(accounts).map((account) => (
             <AccountRow
               key={account.id}
               account={account}
@@ -110,14 +111,14 @@ function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountR
       <td className="not-s">
         <Limit id={id} />
       </td>
-      <td className="end">
+      <td className={classNames("end", css.actions)}>
         {mayWrite && health !== "works" && (
           <Button small icon={Plug} onClick={onReconnect}>
             {words.reconnect}
           </Button>
         )}
         {health === "works" && (
-          <Button kind="ghost" small className="not-s" onClick={onSettings}>
+          <Button kind="ghost" small icon={SlidersHorizontal} onClick={onSettings}>
             {settings}
           </Button>
         )}
