@@ -109,8 +109,8 @@ function TopPost({ sums, post }: TopPostProps) {
       </td>
       <Count value={sums.likes} isOptional />
       <Count value={sums.comments} isOptional />
-      <td className={classNames("r", css.optional)}>
-        <Time at={sums.publishedAt} show="day" />
+      <td className={classNames("r quiet", css.optional)}>
+        <Time at={sums.publishedAt} show="day" isPlaced={false} />
       </td>
     </tr>
   );
