@@ -42,8 +42,16 @@ export function RuleEditor({ rule, written, onMade, onClosed }: RuleEditorProps)
   return (
     <Card
       title={rule?.name ?? words.untitled}
-      actions={
+      aside={
         rule && (
+          <StatusLabel status={statusOf(rule)} loud>
+            {words.status[rule.status]}
+          </StatusLabel>
+        )
+      }
+      actions={
+        rule &&
+        canWrite && (
           <Head
             rule={rule}
             isChanged={isChanged}
@@ -122,17 +130,9 @@ interface HeadProps {
 
 function Head({ rule, isChanged, writes, ifWhole, onGone }: HeadProps) {
   const words = useWords(automationsWords);
-  const canWrite = useCan()("automations:write");
   const [isDeleting, setDeleting] = useState(false);
-  const state = (
-    <StatusLabel status={statusOf(rule)} loud>
-      {words.status[rule.status]}
-    </StatusLabel>
-  );
-  if (!canWrite) return state;
   return (
     <>
-      {state}
       {rule.status === "active" ? (
         <Button small icon={Pause} busy={writes.isBusy} onClick={writes.pause}>
           {words.pause}

@@ -1,6 +1,7 @@
 import type { PostDetail } from "@postrider/client";
 import { useState } from "react";
 import { Link } from "wouter";
+import { Sparkline } from "../../charts/sparkline.tsx";
 import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { Select } from "../../kit/select.tsx";
@@ -18,6 +19,9 @@ import { Count } from "./number-card.tsx";
 
 const ORDERS = ["seen", "likes", "comments", "publishedAt"] as const;
 type Order = (typeof ORDERS)[number];
+
+/** One for each six of the first 48 hours. */
+const LINE_POINTS = 8;
 
 interface TopPostsProps {
   readonly posts: readonly SumsOfPost[];
@@ -60,6 +64,9 @@ export function TopPosts({ posts, details, isMore }: TopPostsProps) {
             </th>
             <th scope="col" className="r">
               {words.columns.seen}
+            </th>
+            <th scope="col" className={css.optional}>
+              {words.hours(48)}
             </th>
             <th scope="col" className={classNames("r", css.optional)}>
               {words.columns.likes}
@@ -106,6 +113,9 @@ function TopPost({ sums, post }: TopPostProps) {
       </td>
       <td className="r">
         <b>{sums.seen.toLocaleString("en")}</b>
+      </td>
+      <td className={css.optional}>
+        <Sparkline values={sums.line} count={LINE_POINTS} />
       </td>
       <Count value={sums.likes} isOptional />
       <Count value={sums.comments} isOptional />
