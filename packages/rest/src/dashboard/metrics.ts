@@ -51,8 +51,8 @@ export const MetricsSums = Type.Object({
       publications: Type.Integer({ minimum: 0 }),
       publishedAt: Instant,
       /**
-       * How often it was seen after each six of its first 48 hours, as far as it is as old and there
-       * were readings.
+       * How often it was seen after each six of its first 48 hours, as far as it is as old and
+       * there were readings.
        */
       line: Type.Array(Type.Integer({ minimum: 0 })),
       ...COUNTERS,

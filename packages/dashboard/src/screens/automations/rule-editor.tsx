@@ -42,16 +42,9 @@ export function RuleEditor({ rule, written, onMade, onClosed }: RuleEditorProps)
   return (
     <Card
       title={rule?.name ?? words.untitled}
-      aside={
-        rule && (
-          <StatusLabel status={statusOf(rule)} loud>
-            {words.status[rule.status]}
-          </StatusLabel>
-        )
-      }
+      aside={rule && <RuleState rule={rule} />}
       actions={
-        rule &&
-        canWrite && (
+        rule && (
           <Head
             rule={rule}
             isChanged={isChanged}
@@ -120,6 +113,15 @@ function Foot({ label, isBusy, onDrop, onSave }: FootProps) {
   );
 }
 
+function RuleState({ rule }: { readonly rule: AutomationRule }) {
+  const words = useWords(automationsWords);
+  return (
+    <StatusLabel status={statusOf(rule)} loud>
+      {words.status[rule.status]}
+    </StatusLabel>
+  );
+}
+
 interface HeadProps {
   readonly rule: AutomationRule;
   readonly isChanged: boolean;
@@ -130,7 +132,9 @@ interface HeadProps {
 
 function Head({ rule, isChanged, writes, ifWhole, onGone }: HeadProps) {
   const words = useWords(automationsWords);
+  const canWrite = useCan()("automations:write");
   const [isDeleting, setDeleting] = useState(false);
+  if (!canWrite) return null;
   return (
     <>
       {rule.status === "active" ? (

@@ -8,7 +8,6 @@ import { StatusLabel } from "../../kit/status.tsx";
 import { Time } from "../../kit/time.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { useAccountName } from "../../posts/use-accounts.ts";
-import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { commentsApi } from "./comments-api.ts";
 import { commentsWords } from "./comments-words.ts";
@@ -24,8 +23,7 @@ interface SentReplyProps {
 /** The reply that was accepted last, and what became of it. */
 export function SentReply({ comment, actionId, replying }: SentReplyProps) {
   const words = useWords(commentsWords);
-  const { language } = useSettings();
-  const { data: action } = useQuery(commentsApi.action(actionId, language));
+  const { data: action } = useQuery(commentsApi.action(actionId));
   const name = useAccountName(comment.accountId);
   if (action === undefined) return null;
   const text = action.text ?? "";

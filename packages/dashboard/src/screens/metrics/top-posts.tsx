@@ -39,7 +39,6 @@ function sorted(posts: readonly SumsOfPost[], order: Order): readonly SumsOfPost
 /** The posts that were seen most; a click shows the lines of one. */
 export function TopPosts({ posts, details, isMore }: TopPostsProps) {
   const words = useWords(metricsWords);
-  const { zone, language } = useSettings();
   const [order, setOrder] = useState<Order>("seen");
   if (posts.length === 0) return null;
   return (
@@ -56,29 +55,7 @@ export function TopPosts({ posts, details, isMore }: TopPostsProps) {
       footer={isMore ? words.more : undefined}
     >
       <Table label={words.posts}>
-        <thead>
-          <tr>
-            <th scope="col">{words.post}</th>
-            <th scope="col" className={css.optional}>
-              {words.accounts}
-            </th>
-            <th scope="col" className="r">
-              {words.columns.seen}
-            </th>
-            <th scope="col" className={css.optional}>
-              {words.hours(48)}
-            </th>
-            <th scope="col" className={classNames("r", css.optional)}>
-              {words.columns.likes}
-            </th>
-            <th scope="col" className={classNames("r", css.optional)}>
-              {words.columns.comments}
-            </th>
-            <th scope="col" className={classNames("r", css.optional)}>
-              {words.sentIn(placeOf(zone, language))}
-            </th>
-          </tr>
-        </thead>
+        <TopHead />
         <tbody>
           {sorted(posts, order).map((sums) => (
             <TopPost key={sums.postId} sums={sums} post={details.get(sums.postId)} />
@@ -86,6 +63,36 @@ export function TopPosts({ posts, details, isMore }: TopPostsProps) {
         </tbody>
       </Table>
     </Card>
+  );
+}
+
+function TopHead() {
+  const words = useWords(metricsWords);
+  const { zone, language } = useSettings();
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{words.post}</th>
+        <th scope="col" className={css.optional}>
+          {words.accounts}
+        </th>
+        <th scope="col" className="r">
+          {words.columns.seen}
+        </th>
+        <th scope="col" className={css.optional}>
+          {words.hours(48)}
+        </th>
+        <th scope="col" className={classNames("r", css.optional)}>
+          {words.columns.likes}
+        </th>
+        <th scope="col" className={classNames("r", css.optional)}>
+          {words.columns.comments}
+        </th>
+        <th scope="col" className={classNames("r", css.optional)}>
+          {words.sentIn(placeOf(zone, language))}
+        </th>
+      </tr>
+    </thead>
   );
 }
 

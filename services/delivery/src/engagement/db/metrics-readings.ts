@@ -82,6 +82,35 @@ function sums(sql: ISql) {
     sum(shares)::float8 as shares, sum(saves)::float8 as saves`;
 }
 
+/** How often each post was seen at some hours: the newest reading until then of its targets. */
+function lines(sql: ISql) {
+  return sql`
+    points as (
+      select post_id, hours, sum(
+        case when refreshed_at <= published_at + hours * interval '1 hour'
+        then greatest(views, impressions, reach, 0)
+        else (
+          select greatest(h.views, h.impressions, h.reach, 0)
+          from target_metric_history h
+          where h.target_id = found.target_id
+          and h.refreshed_at <= found.published_at + hours * interval '1 hour'
+          order by h.refreshed_at desc
+          limit 1
+        ) end
+      )::float8 as seen
+      from found
+      cross join unnest(${LINE_HOURS}::int[]) as hours
+      where post_id in (select "postId" from posts)
+      and published_at + hours * interval '1 hour' <= now()
+      group by post_id, hours
+    ),
+    lines as (
+      select post_id, json_agg(seen order by hours) filter (where seen is not null) as line
+      from points
+      group by post_id
+    )`;
+}
+
 /** Of the newest 20,000 publications in the range, by the index `target_metrics_by_workspace`. */
 export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsSums> {
   const { workspaceId, from, before, accountId, platform } = of;
@@ -110,31 +139,7 @@ export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsS
       order by seen desc, "postId"
       limit ${MAX_POSTS}
     ),
-    -- How often each was seen at some hours: the newest reading until then, of each of its targets.
-    points as (
-      select post_id, hours, sum(
-        case when refreshed_at <= published_at + hours * interval '1 hour'
-        then greatest(views, impressions, reach, 0)
-        else (
-          select greatest(h.views, h.impressions, h.reach, 0)
-          from target_metric_history h
-          where h.target_id = found.target_id
-          and h.refreshed_at <= found.published_at + hours * interval '1 hour'
-          order by h.refreshed_at desc
-          limit 1
-        ) end
-      )::float8 as seen
-      from found
-      cross join unnest(${LINE_HOURS}::int[]) as hours
-      where post_id in (select "postId" from posts)
-      and published_at + hours * interval '1 hour' <= now()
-      group by post_id, hours
-    ),
-    lines as (
-      select post_id, json_agg(seen order by hours) filter (where seen is not null) as line
-      from points
-      group by post_id
-    ),
+    ${lines(sql)},
     shown as (
       select posts.*, coalesce(lines.line, '[]') as line
       from posts
