@@ -5,7 +5,7 @@ import type { Listening } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openOutside } from "./support/conformance/world.ts";
-import { startLoad } from "./support/requests/load.ts";
+import { expectNoneLost, startLoad, tally } from "./support/requests/load.ts";
 import { create, inMs, refusalOf, whenPost } from "./support/requests/posts.ts";
 import { openTenant } from "./support/requests/tenant.ts";
 import { startSystem, type System } from "./support/system/system.ts";
@@ -147,8 +147,12 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
   expect(listFiles().filter((file) => ids.some((id) => file.includes(id)))).toEqual([]);
   const visible = await system.simulator.visible();
   expect(visible.filter(({ text }) => text === "never sent")).toEqual([]);
-  const { samples, posts } = await load.stop();
-  expect(samples.filter(({ status }) => status !== 200 && status !== 202)).toEqual([]);
+  const report = await load.stop();
+  const { posts } = report;
+  expectNoneLost(report);
+  // A machine with much other work may be too slow for the load, and then says so.
+  const wrong = report.samples.filter(({ status }) => ![200, 202, 429, 503].includes(status));
+  expect(tally(wrong)).toEqual({});
   for (const { id } of posts) await whenPost(ours.api, id, "published");
   for (const id of Object.values(kept.posts).filter((each) => each !== kept.posts.draft))
     expect((await ours.api.call("GET", `/posts/${id}`)).status).toBe(200);
