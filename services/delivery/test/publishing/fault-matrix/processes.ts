@@ -45,7 +45,7 @@ const MAX_STOPPED = 60;
  * enough that all calls are open together, and that a call after the suspension gets its answer in
  * time, even on a slow machine.
  */
-const SIGNALLED_CALL_MS = 10_000;
+const SIGNALLED_CALL_MS = 30_000;
 
 /** Servers that act as the posts, accounts and media services for separate delivery processes. */
 export class Peers implements AsyncDisposable {
