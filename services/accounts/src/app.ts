@@ -65,6 +65,7 @@ export async function startApp(config: Config): Promise<App> {
     features: config.platforms.features,
     simulatorUrl,
     publicUrl,
+    cell: config.cells.own,
     sessionLimits: config.sessionLimits,
     settleMs: config.settleMs,
     noteKeyUse: (id) => apiKeyUse.note(id),
