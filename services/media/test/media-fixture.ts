@@ -134,6 +134,7 @@ async function startReplica(
   const guard = new StoreGuard({ sql, store: options.store, deploymentId, logger });
   const store = guardStore(options.store, () => guard.mayDelete());
   await guard.read();
+  const assertOutboxRoom = createOutboxCapacityCheck(sql, options.maxOutboxRows);
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes });
   const nudgeRelay = (): void => {};
   const inspector = createFileInspector({ limits: LIMITS, logger });
@@ -168,7 +169,9 @@ async function startReplica(
     storageTurns: createStorageTurns(),
     completeMs: options.completeMs ?? 20_000,
     prepareMs: options.prepareMs ?? 20_000,
-    assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
+    assertRoom: async () => {
+      await Promise.all([assertOutboxRoom(), guard.assertKeepsFiles()]);
+    },
     nudgeRelay,
   });
   const access = identities.accessOf("media", RPC_CALLERS);

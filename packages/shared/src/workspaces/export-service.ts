@@ -23,10 +23,13 @@ export type ExportedTables = Readonly<Record<string, ExportedTable>>;
 
 /** Of all workspaces together, so that a statement reads a bounded part of a large table. */
 const PAGE_ROWS = 2_000;
+/** A page ends after the rows with which it has this size: a draft alone can have 0.5 MB. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+const FETCH_ROWS = 16;
 
 interface Page {
   readonly rows: readonly string[];
-  readonly last: string | null;
+  readonly last: string | undefined;
 }
 
 /** The columns of the primary key. */
@@ -69,33 +72,29 @@ async function readPage(
     after === ""
       ? sql`true`
       : sql`(${columns}) > (select ${columns} from jsonb_populate_record(null::${sql(table)}, ${after}::text::jsonb))`;
-  const [page] = await sql<[Page]>`
-    with page as materialized (
-      select t.*
-      from ${sql(table)} as t
-      where ${beyond}
-      order by ${columns}
-      limit ${PAGE_ROWS}
-    )
-    select
-      to_json(array(
-        select (to_jsonb(p) - ${omitted as string[]}::text[])::text
-        from page as p
-        where ${owner} = ${workspaceId}
-        order by ${columns}
-      )) as rows,
-      (
-        select (select jsonb_object_agg(name, value) from jsonb_each(to_jsonb(p)) as e (name, value) where name = any(${key as string[]}::text[]))::text
-        from page as p
-        order by ${descending(sql, key)}
-        limit 1
-      ) as last`;
-  return page;
+  const found = sql<{ key: string; row: string | null }[]>`
+    select jsonb_build_object(${keyPairs(sql, key)})::text as key,
+      case when ${owner} = ${workspaceId} then (to_jsonb(t) - ${omitted as string[]}::text[])::text end as row
+    from ${sql(table)} as t
+    where ${beyond}
+    order by ${columns}
+    limit ${PAGE_ROWS}`;
+  const rows: string[] = [];
+  let last: string | undefined;
+  let bytes = 0;
+  for await (const part of found.cursor(FETCH_ROWS)) {
+    const own = part.flatMap(({ row }) => row ?? []);
+    rows.push(...own);
+    bytes += own.reduce((sum, { length }) => sum + length, 0);
+    last = part.at(-1)?.key;
+    if (bytes >= PAGE_BYTES) break;
+  }
+  return { rows, last };
 }
 
-function descending(sql: Sql, key: readonly string[]) {
+function keyPairs(sql: Sql, key: readonly string[]) {
   return key
-    .map((column) => sql`${sql(column)} desc`)
+    .map((column) => sql`${column}::text, ${sql(column)}`)
     .reduce((before, next) => sql`${before}, ${next}`);
 }
 

@@ -19,7 +19,7 @@ import {
   insertImportedWorkspace,
   setProgress,
 } from "#src/db/workspace-imports.ts";
-import { clearRemovesAt } from "#src/db/workspace-removals.ts";
+import { clearRemovesAt } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
 import { lockUnremoved } from "#src/rpc/delete-workspace.ts";
 

@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { unprocessable } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
+import { assertIds, newId } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { assertFewNewRows } from "#src/db/new-rows.ts";
@@ -17,7 +17,7 @@ import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { storeTest } from "#src/webhooks/operations/webhook-events.ts";
 import { toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertAddress, assertFields, assertIds, assertUrl, isSigning } from "./parse-webhook.ts";
+import { assertAddress, assertFields, assertUrl, isSigning } from "./parse-webhook.ts";
 
 const MAX_WEBHOOKS_PER_WORKSPACE = 50;
 
