@@ -214,7 +214,7 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
     select (select count(*)::int from media.media where workspace_id = ${theirs.id} and status = 'ready') as files,
       (select count(*)::int from delivery.webhook_subscriptions where workspace_id = ${theirs.id} and status = 'paused') > 0 as are_paused,
       exists (select from delivery.webhook_subscriptions where workspace_id = ${theirs.id} and status = 'active') as are_active`;
-  expect(stored).toEqual({ files: mediaFiles, arePaused: true, areActive: false });
+  expect(stored).toEqual({ files: mediaFiles, are_paused: true, are_active: false });
 });
 
 test("a workspace whose deletion is withdrawn sends what was due meanwhile, once", async () => {
