@@ -28,8 +28,8 @@ async function openTenant({ tool }: Cell, name: string): Promise<Tenant> {
   const words = ["workspace", "create", "--name", name, "--verified", "--with-key"];
   const { id, key } = (await tool(...words)) as { readonly id: string; readonly key: string };
   const connect = ["account", "connect", "bluesky", "--workspace", id, "--simulated"];
-  const { accounts } = (await tool(...connect)) as { readonly accounts: readonly { id: string }[] };
-  return { key, accountId: accounts[0]?.id ?? "" };
+  const account = (await tool(...connect)) as { readonly id: string };
+  return { key, accountId: account.id };
 }
 
 /** In an installation without cells, which then stops. */
