@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
-import { mkdir, readFile, rename, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
@@ -99,7 +99,7 @@ async function exportFile(
   services: Services,
   path: string,
   ref: { readonly workspaceId: string; readonly id: string },
-): Promise<number> {
+): Promise<void> {
   const client = services.client("media", MediaFileService);
   const file = createWriteStream(`${path}.new`);
   let bytes = 0;
@@ -112,24 +112,27 @@ async function exportFile(
   file.end();
   await once(file, "finish");
   await rename(`${path}.new`, path);
-  return bytes;
 }
 
-/** The uploaded files of ready media. One that is deleted meanwhile is left out. */
-async function exportFiles(services: Services, folder: string, progress: Progress): Promise<void> {
+/**
+ * The uploaded files of ready media. One that is deleted meanwhile is left out. A file has its name
+ * only when it is complete, so a continued export needs no other record of it.
+ */
+async function exportFiles(
+  services: Services,
+  folder: string,
+  { workspaceId }: Progress,
+): Promise<void> {
   await mkdir(join(folder, "media"), { recursive: true });
   for await (const line of readLines(join(folder, "media.media.jsonl"))) {
     const { id, status } = JSON.parse(line) as { id: string; status: string };
-    const name = `media/${id}`;
-    if (status !== "ready" || progress.files[name] !== undefined) continue;
+    const path = join(folder, "media", id);
+    if (status !== "ready" || existsSync(path)) continue;
     try {
-      const ref = { workspaceId: progress.workspaceId, id };
-      const bytes = await exportFile(services, join(folder, name), ref);
-      progress.files[name] = { rows: 0, bytes };
+      await exportFile(services, path, { workspaceId, id });
     } catch (error) {
       if (!(error instanceof ServiceError) || error.reason !== "not_found") throw error;
     }
-    await writeProgress(folder, progress);
   }
 }
 
@@ -145,6 +148,11 @@ async function writeManifest(folder: string, progress: Progress): Promise<Result
   const files: Record<string, object> = {};
   for (const [name, { rows, bytes }] of Object.entries(progress.files))
     files[name] = { rows, bytes, sha256: await hashOf(join(folder, name)) };
+  const media = (await readdir(join(folder, "media"))).filter((name) => isId(name)).toSorted();
+  for (const id of media) {
+    const path = join(folder, "media", id);
+    files[`media/${id}`] = { rows: 0, bytes: (await stat(path)).size, sha256: await hashOf(path) };
+  }
   const finishedAt = new Date().toISOString();
   await writeJson(join(folder, "manifest.json"), {
     version: 1,
@@ -154,9 +162,8 @@ async function writeManifest(folder: string, progress: Progress): Promise<Result
     files,
   });
   const rows = Object.values(progress.files).reduce((sum, file) => sum + file.rows, 0);
-  const mediaFiles = Object.keys(files).filter((name) => name.startsWith("media/")).length;
-  const text = formatRecord({ folder, rows: String(rows), "media files": String(mediaFiles) });
-  return { json: { workspaceId, folder, rows, mediaFiles }, text };
+  const text = formatRecord({ folder, rows: String(rows), "media files": String(media.length) });
+  return { json: { workspaceId, folder, rows, mediaFiles: media.length }, text };
 }
 
 async function exportWorkspace(

@@ -41,17 +41,18 @@ async function readPage(
   sql: Sql,
   {
     table,
+    key,
     omitted,
     workspaceId,
     after,
   }: {
     readonly table: string;
+    readonly key: readonly string[];
     readonly omitted: readonly string[];
     readonly workspaceId: string;
     readonly after: string;
   },
 ): Promise<Page> {
-  const key = await keyOf(sql, table);
   const owner = table === "workspaces" ? sql`id` : sql`workspace_id`;
   const columns = sql(key as string[]);
   const beyond =
@@ -88,13 +89,16 @@ export function createWorkspaceExportService(
   sql: Sql,
   tables: ExportedTables,
 ): ServiceImpl<typeof WorkspaceExportService> {
+  const keys = new Map<string, readonly string[]>();
   return {
     listExportedTables: () => ({ tables: Object.keys(tables) }),
     async listExportedRows({ workspaceId, table, after }) {
       const omitted = Object.hasOwn(tables, table) ? tables[table] : undefined;
       if (!isId(workspaceId) || omitted === undefined)
         throw invalidRequest([{ code: "invalid", path: "/table" }]);
-      const { rows, last } = await readPage(sql, { table, omitted, workspaceId, after });
+      const key = keys.get(table) ?? (await keyOf(sql, table));
+      keys.set(table, key);
+      const { rows, last } = await readPage(sql, { table, key, omitted, workspaceId, after });
       return { rows: [...rows], next: last ?? "" };
     },
   };

@@ -1,4 +1,4 @@
-import { appendAudit } from "#src/audit/append.ts";
+import { appendAudit, type AuditEntry } from "#src/audit/append.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { ISql, TransactionSql } from "#src/postgres.ts";
 export async function recordRemoval(
   tx: TransactionSql,
   workspaceId: string,
-  details: Readonly<Record<string, number>>,
+  details: NonNullable<AuditEntry["details"]>,
 ): Promise<void> {
   const subject = { type: "workspace", id: workspaceId } as const;
   await appendAudit(tx, [{ action: "workspace.remove", subject, workspaceId, details }]);

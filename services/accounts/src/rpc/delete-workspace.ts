@@ -9,8 +9,12 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { clearRemovesAt, setRemovesAt } from "#src/db/workspace-removals.ts";
-import { lockWorkspace, type WorkspaceRow } from "#src/db/workspaces.ts";
+import {
+  clearRemovesAt,
+  lockWorkspace,
+  setRemovesAt,
+  type WorkspaceRow,
+} from "#src/db/workspaces.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
@@ -26,12 +30,6 @@ async function lockUnremoved(tx: TransactionSql, id: string): Promise<WorkspaceR
   return workspace;
 }
 
-async function readAgain(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
-  const row = await lockWorkspace(tx, id);
-  if (row === undefined) throw notFound();
-  return row;
-}
-
 export async function deleteWorkspace(
   { sql, settleMs }: Pick<Dependencies, "sql" | "settleMs">,
   { id, graceSeconds, name }: DeleteWorkspaceRequest,
@@ -43,8 +41,7 @@ export async function deleteWorkspace(
     const before = await lockUnremoved(tx, id);
     if (grace === 0 && name !== before.name)
       throw invalidRequest([{ code: "wrong_name", path: "/name" }]);
-    await setRemovesAt(tx, id, { graceMs: grace * 1000, settleMs });
-    const after = await readAgain(tx, id);
+    const after = await setRemovesAt(tx, id, { graceMs: grace * 1000, settleMs });
     const details = { removesAt: after.removesAt?.toISOString() };
     const subject = { type: "workspace", id } as const;
     await appendAudit(tx, [{ action: "workspace.delete", subject, workspaceId: id, details }]);
@@ -60,10 +57,10 @@ export async function cancelWorkspaceDeletion(
   const row = await sql.begin(async (tx) => {
     const before = await lockUnremoved(tx, id);
     if (before.removesAt === null) return before;
-    await clearRemovesAt(tx, id);
+    const after = await clearRemovesAt(tx, id);
     const subject = { type: "workspace", id } as const;
     await appendAudit(tx, [{ action: "workspace.cancel_deletion", subject, workspaceId: id }]);
-    return await readAgain(tx, id);
+    return after;
   });
   return { workspace: toWorkspace(row) };
 }

@@ -4,7 +4,7 @@ import {
   type ListInboxRequest,
 } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import type { InboxCommentJson, InboxJson } from "@postrider/rest/dashboard/inbox";
-import { MAX_COUNT } from "@postrider/rest/dashboard/parts";
+import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import {
@@ -83,7 +83,7 @@ async function listInbox(
   return {
     comments: shown.map(toComment),
     nextCursor: next ?? null,
-    open: { count: Math.min(open, MAX_COUNT), isMore: open > MAX_COUNT },
+    open: toBoundedCount(open),
     readAt: readAt?.toISOString() ?? null,
   };
 }

@@ -1,4 +1,4 @@
-import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
+import { invalidRequest, ServiceError, unavailable, wrongCell } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -55,6 +55,8 @@ function refusalOf(
         "unauthenticated",
         isSession ? "session_required" : "unauthenticated",
       );
+    case "wrong_cell":
+      return wrongCell(result.cell, result.cellAddress);
     case "workspace_required":
       return new ServiceError("invalid", "workspace_required", workspaceFaults(result));
     case "workspace_forbidden":
@@ -83,7 +85,7 @@ function malformedWorkspace(allowed: readonly string[]): ServiceError {
 /** Only a caller with a valid API key is told what is wrong with the rest of the request. */
 function isKeyKnown(result: AdmissionResult): boolean {
   if (result.kind === "rate_limited") return result.workspaceId !== undefined;
-  return result.kind !== "unauthenticated" && result.kind !== "unavailable";
+  return !["unauthenticated", "wrong_cell", "unavailable"].includes(result.kind);
 }
 
 function isDescription(url: string): boolean {
