@@ -199,7 +199,7 @@ async function askForCredentials(
   } catch (error) {
     logger.warn(
       { err: error, count: calls.length },
-      "credentials for calls to platforms could not be fetched from the accounts service; the calls are tried again in about 1 s",
+      "credentials for calls to platforms could not be fetched from the accounts service; the calls are tried again later",
     );
     return new Map();
   }
