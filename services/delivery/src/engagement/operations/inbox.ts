@@ -1,9 +1,8 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { ServiceError } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { runInContext } from "@postrider/shared/telemetry/request-context";
+import { runBeyondRequest } from "@postrider/shared/telemetry/request-context";
 import { type CommentedMedia, storeInboxComments } from "#src/engagement/db/inbox-comments.ts";
 import {
   claimInboxRead,
@@ -70,8 +69,7 @@ export async function tryKeepComments(
  */
 export async function refreshInbox(deps: InboxDeps, workspaceId: string): Promise<boolean> {
   if (!(await claimInboxRead(deps.sql, workspaceId, EVERY_MS))) return false;
-  // It goes on after the deadline of the request.
-  const reading = runInContext({ requestId: newId() }, () => readNewest(deps, workspaceId));
+  const reading = runBeyondRequest(() => readNewest(deps, workspaceId));
   reading.catch((error: unknown) =>
     deps.logger.warn(
       { err: error, workspaceId },
