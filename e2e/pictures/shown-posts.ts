@@ -98,7 +98,7 @@ export const SCHEDULED: readonly ShownPost[] = [
     at: [3, "18:00"],
   },
   {
-    text: "Saturday workshop: true your own wheel. Six places, tools are here.",
+    text: "On Saturday you true your own wheel. Six places, tools are here.",
     on: ["x", "fb", "bs"],
     at: [4, "10:00"],
   },
@@ -112,7 +112,7 @@ export const SCHEDULED: readonly ShownPost[] = [
 
 export const DRAFTS: readonly Omit<ShownPost, "at">[] = [
   {
-    text: "Friday ride: meet at Oberbaumbrücke, lights on, 32 km, nobody gets dropped.",
+    text: "Friday ride: meet at Oberbaumbrücke, lights on, 32 km at an easy pace.",
     on: ["x", "bs", "fb"],
   },
   { text: "신년 라이딩 공지 초안", on: ["te"] },
