@@ -195,6 +195,7 @@ function createAppRoutes(options: {
   const { config, posts, ...deps } = options;
   const { maxImageBytes, maxVideoBytes, grantMs, storageBytes, retentionDays, deploymentId } =
     config;
+  const assertOutboxRoom = createOutboxCapacityCheck(deps.sql);
   return createRoutes({
     ...deps,
     deploymentId,
@@ -206,7 +207,9 @@ function createAppRoutes(options: {
     storageTurns: createStorageTurns(),
     completeMs: COMPLETE_TIMEOUT_MS,
     prepareMs: PREPARE_TIMEOUT_MS,
-    assertRoom: createOutboxCapacityCheck(deps.sql),
+    assertRoom: async () => {
+      await Promise.all([assertOutboxRoom(), deps.guard.assertKeepsFiles()]);
+    },
   });
 }
 
