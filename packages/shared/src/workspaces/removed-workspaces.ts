@@ -16,7 +16,8 @@ export async function recordRemoval(
 }
 
 /**
- * SQL condition: the workspace with the id in this column or value was removed from this schema.
+ * SQL condition: the workspace with the id in this column or value was removed from this schema,
+ * and not imported again since.
  */
 export function isRemoved(sql: ISql, workspaceId: ReturnType<ISql>) {
   return sql`exists (
@@ -24,5 +25,12 @@ export function isRemoved(sql: ISql, workspaceId: ReturnType<ISql>) {
     from audit_log removal
     where removal.workspace_id = ${workspaceId}
     and removal.action = 'workspace.remove'
+    and not exists (
+      select
+      from audit_log import
+      where import.workspace_id = removal.workspace_id
+      and import.action = 'workspace.import'
+      and import.at >= removal.at
+    )
   )`;
 }

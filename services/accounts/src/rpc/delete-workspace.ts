@@ -9,6 +9,7 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { findImport } from "#src/db/workspace-imports.ts";
 import {
   clearRemovesAt,
   lockWorkspace,
@@ -21,7 +22,7 @@ import { toWorkspace } from "#src/rpc/to-workspace.ts";
 const MAX_GRACE_SECONDS = 365 * 86_400;
 
 /** @throws `invalid_transition` when the removal has begun: a part of the data may be gone. */
-async function lockUnremoved(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
+export async function lockUnremoved(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
   const workspace = isId(id) ? await lockWorkspace(tx, id) : undefined;
   if (workspace === undefined) throw notFound();
   const [row] = await tx<[{ hasBegun: boolean }]>`
@@ -57,6 +58,8 @@ export async function cancelWorkspaceDeletion(
   const row = await sql.begin(async (tx) => {
     const before = await lockUnremoved(tx, id);
     if (before.removesAt === null) return before;
+    // Half of a workspace must not begin to work.
+    if ((await findImport(tx, id)) !== undefined) throw conflict("invalid_transition");
     const after = await clearRemovesAt(tx, id);
     const subject = { type: "workspace", id } as const;
     await appendAudit(tx, [{ action: "workspace.cancel_deletion", subject, workspaceId: id }]);

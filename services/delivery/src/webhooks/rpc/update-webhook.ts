@@ -17,9 +17,9 @@ import {
   type Subscription,
   type SubscriptionChange,
 } from "#src/webhooks/domain/subscription.ts";
+import { createSigningSecret } from "#src/webhooks/operations/signing-secret.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { storeTest } from "#src/webhooks/operations/webhook-events.ts";
-import { createSigningSecret } from "#src/webhooks/rpc/create-webhook.ts";
 import { auditChange, toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertAddress, assertFields, assertUrl } from "./parse-webhook.ts";
