@@ -5,7 +5,7 @@ import type { Listening } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openOutside } from "./support/conformance/world.ts";
-import { startLoad } from "./support/requests/load.ts";
+import { expectNoneLost, startLoad, tally } from "./support/requests/load.ts";
 import { create, inMs, refusalOf, whenPost } from "./support/requests/posts.ts";
 import { openTenant } from "./support/requests/tenant.ts";
 import { startSystem, type System } from "./support/system/system.ts";
@@ -127,7 +127,6 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
   await system.operate("workspace", "delete", theirs.id, "--now", "--confirm", "Tenant");
   await eventually(
     async () => refusalOf(await theirs.api.call("GET", "/posts")) === "401 unauthenticated",
-    { timeoutMs: 20_000 },
   );
   const removed = await eventually(
     async () => {
@@ -147,8 +146,12 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
   expect(listFiles().filter((file) => ids.some((id) => file.includes(id)))).toEqual([]);
   const visible = await system.simulator.visible();
   expect(visible.filter(({ text }) => text === "never sent")).toEqual([]);
-  const { samples, posts } = await load.stop();
-  expect(samples.filter(({ status }) => status !== 200 && status !== 202)).toEqual([]);
+  const report = await load.stop();
+  const { posts } = report;
+  expectNoneLost(report);
+  // A machine with much other work may be too slow for the load, and then says so.
+  const wrong = report.samples.filter(({ status }) => ![200, 202, 429, 503].includes(status));
+  expect(tally(wrong)).toEqual({});
   for (const { id } of posts) await whenPost(ours.api, id, "published");
   for (const id of Object.values(kept.posts).filter((each) => each !== kept.posts.draft))
     expect((await ours.api.call("GET", `/posts/${id}`)).status).toBe(200);
@@ -165,14 +168,11 @@ test("a workspace whose deletion is withdrawn sends what was due meanwhile, once
     scheduledAt: inMs(12_000),
   });
   await system.operate("workspace", "delete", tenant.id);
-  await eventually(
-    async () => {
-      const rows =
-        await system.sql`select from delivery.publish_tasks where workspace_id = ${tenant.id}`;
-      return rows.length === 1;
-    },
-    { timeoutMs: 40_000 },
-  );
+  await eventually(async () => {
+    const rows =
+      await system.sql`select from delivery.publish_tasks where workspace_id = ${tenant.id}`;
+    return rows.length === 1;
+  });
   await eventually(async () => {
     const rows =
       await system.sql`select from delivery.pauses where kind = 'deletion' and key = ${tenant.id}`;
@@ -181,9 +181,7 @@ test("a workspace whose deletion is withdrawn sends what was due meanwhile, once
   expect(await tenant.countVisible("late but sent")).toBe(0);
   await system.operate("workspace", "delete", tenant.id, "--cancel");
   await system.sql`update delivery.pauses set created_at = now() - interval '2 minutes' where key = ${tenant.id}`;
-  await eventually(async () => (await tenant.api.call("GET", "/posts")).status === 200, {
-    timeoutMs: 20_000,
-  });
+  await eventually(async () => (await tenant.api.call("GET", "/posts")).status === 200);
   await whenPost(tenant.api, id, "published");
   expect(await tenant.countVisible("late but sent")).toBe(1);
 });

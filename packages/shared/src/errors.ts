@@ -70,6 +70,11 @@ export function wrongStatus(
   return conflict(reason, [{ code: "wrong_status", status, allowed: [...allowed] }]);
 }
 
+/** Another cell has the workspace of the request, and answers at `address`. */
+export function wrongCell(cell: string, address: string): ServiceError {
+  return conflict("wrong_cell", [{ code: "wrong_cell", cell, address }]);
+}
+
 /** Well formed, but cannot be carried out, for example `validation_failed`. */
 export function unprocessable(reason: string, violations: readonly Violation[] = []): ServiceError {
   return new ServiceError("unprocessable", reason, violations);

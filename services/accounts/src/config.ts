@@ -7,6 +7,7 @@ import { readAuthorizationSettings } from "@postrider/platforms/authorizations";
 import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
+import { readCells } from "@postrider/shared/config/cells";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
@@ -109,6 +110,7 @@ export function readSettings(read: EnvReader) {
       )
       .seconds("WORKSPACE_SETTLE_SECONDS", 120),
     publicUrl: readPublicUrl(read),
+    cells: readCells(read),
     simulatorUrl: simulator.simulatorUrl,
     platforms: {
       features: readFeatures(read),

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
+import { readCells } from "@postrider/shared/config/cells";
 import { readProcessConfig } from "@postrider/shared/process/service";
 
 /**
@@ -86,6 +87,7 @@ export function readSettings(read: EnvReader) {
     mediaUrl: readPeerUrl(read, "media"),
     ...readDeliveryUrls(read),
     publicUrl: readPublicUrl(read),
+    cells: readCells(read),
     mediaKeys: read
       .secret(
         "Keys that sign the URLs of media files. The gateway and the delivery service need the same list. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",

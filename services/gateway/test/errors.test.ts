@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { ServiceError, type ErrorKind, type Violation } from "@postrider/shared/errors";
+import { ServiceError, wrongCell, type ErrorKind, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
@@ -80,6 +80,13 @@ const unauthenticated: AdmissionResult = {
   limit: { ...limit, policy: "address" },
 };
 
+const elsewhere: AdmissionResult = {
+  kind: "wrong_cell",
+  limit: { ...limit, policy: "address" },
+  cell: "us1",
+  cellAddress: "https://us1.example.com",
+};
+
 const body = { content: "Hello", accountIds: [ACCOUNT_ID] };
 const create = (payload: unknown = body, headers: Record<string, string> = {}): InjectOptions => ({
   method: "POST",
@@ -146,6 +153,22 @@ test("the gateway answers an error of another service with every detail of the e
       unit: "characters",
     },
   ]);
+});
+
+test("a request for a workspace of another cell is answered with 421 and that cell's address, which no client follows by itself", async () => {
+  const address = "https://us1.example.com";
+  const answer = await ask(create(), {
+    createPost: () => {
+      throw wrongCell("us1", address);
+    },
+  });
+  expect(summary(answer)).toEqual([421, "wrong_cell"]);
+  expect(errorOf(answer).message).toBe(
+    "The workspace of this API key is in another cell, us1. Send the request to https://us1.example.com. If it does not accept the key, the workspace has moved: ask the operator for a new key.",
+  );
+  expect(errorOf(answer).details).toMatchObject([{ code: "wrong_cell", cell: "us1", address }]);
+  expect(answer.headers).toMatchObject({ "x-postrider-cell-address": address });
+  expect(answer.headers).not.toHaveProperty("location");
 });
 
 test("the Retry-After header is in whole seconds and at least 1", async () => {
@@ -234,6 +257,7 @@ test.each([
 test.each([
   [{ kind: "workspace_required", limit, workspaceIds: [] }, 400, "workspace_required"],
   [{ kind: "workspace_forbidden", limit, workspaceIds: [] }, 403, "workspace_forbidden"],
+  [elsewhere, 421, "wrong_cell"],
   [rateLimited, 429, "rate_limited"],
   [addressLimited, 429, "rate_limited"],
   [{ kind: "unavailable", retryAfterSeconds: 1 }, 503, "unavailable"],
@@ -314,6 +338,7 @@ const noScope = admitted({ scopes: new Set(), verified: false });
 
 test.each<[string, InjectOptions, AdmissionResult, number, string]>([
   ["401 before workspace", wrongEverything, unauthenticated, 401, "unauthenticated"],
+  ["421 before workspace", wrongEverything, elsewhere, 421, "wrong_cell"],
   ["the address's 429 before workspace", wrongEverything, addressLimited, 429, "rate_limited"],
   ["workspace before the workspace's 429", wrongEverything, rateLimited, 400, "invalid_request"],
   ["429 before 404", { url: "/api/v1/nothing" }, rateLimited, 429, "rate_limited"],

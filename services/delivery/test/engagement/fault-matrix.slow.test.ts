@@ -16,7 +16,7 @@ let peers: Peers;
 beforeAll(async () => {
   stage = await ActionStage.open();
   peers = await Peers.open(stage.stage, stage.world);
-}, 60_000);
+});
 afterAll(async () => {
   await peers[Symbol.asyncDispose]();
   await stage[Symbol.asyncDispose]();

@@ -52,7 +52,7 @@ function toChoice(allowed: readonly string[], locale: Locale): string | undefine
 
 /** Returns the parameters of the error message, such as the limit. */
 export function paramsOf(violation: RequestViolation, locale: Locale) {
-  const { expected, found = "", status, reason, postId, allowed = [] } = violation;
+  const { expected, found = "", status, reason, postId, allowed = [], cell, address } = violation;
   return {
     ...numbersOf(violation),
     unit: nameUnit(violation.unit ?? DEFAULT_UNIT, locale),
@@ -66,6 +66,8 @@ export function paramsOf(violation: RequestViolation, locale: Locale) {
     choice: toChoice(allowed, locale),
     resetsAt: toTime(violation.resetsAt),
     plannedAt: toTime(violation.plannedAt),
+    cell,
+    address,
   };
 }
 

@@ -40,6 +40,9 @@ export interface ErrorDetail {
   readonly reserved?: number;
   readonly requested?: number;
   readonly resetsAt?: string;
+  readonly cell?: string;
+  /** The address of the cell. */
+  readonly address?: string;
 }
 
 export interface ErrorBody {
@@ -200,6 +203,8 @@ function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale)
     reserved: numbers.reserved,
     requested: numbers.requested,
     resetsAt: toTime(violation.resetsAt),
+    cell: violation.cell,
+    address: violation.address,
   });
   return { code, message: messageFor(locale, explained, paramsOf(violation, locale)), ...known };
 }

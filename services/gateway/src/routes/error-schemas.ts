@@ -59,6 +59,8 @@ const ErrorDetail = named(
       reserved: count("Publications that are accepted and not made yet."),
       requested: count("Publications that the request needs."),
       resetsAt: Type.Optional({ ...Instant, description: "When the quota is available again." }),
+      cell: text("The cell that has the workspace."),
+      address: text("The address of the cell."),
     },
     {
       additionalProperties: true,

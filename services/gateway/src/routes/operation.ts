@@ -22,6 +22,7 @@ const ALWAYS: readonly ErrorCode[] = [
   "unauthenticated",
   "insufficient_scope",
   "workspace_forbidden",
+  "wrong_cell",
   "rate_limited",
   "internal",
   "unavailable",

@@ -11,6 +11,7 @@ import { Page } from "../../kit/page.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Select } from "../../kit/select.tsx";
+import { accountLabelOf } from "../../posts/account-name.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
 import { useNow } from "../../time/use-now.ts";
@@ -90,9 +91,9 @@ function Filters({ choice, details, postId }: FiltersProps) {
         isSet={choice.account !== ""}
         options={[
           { value: "", label: words.allAccounts },
-          ...[...accounts.values()].map(({ id, username, platform }) => ({
-            value: id,
-            label: `${username} · ${PLATFORMS[platform].name}`,
+          ...[...accounts.values()].map((account) => ({
+            value: account.id,
+            label: accountLabelOf(account),
           })),
         ]}
         onChange={(id) => choice.set("account", id)}

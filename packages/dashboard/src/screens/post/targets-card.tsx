@@ -7,10 +7,10 @@ import { Card } from "../../kit/card.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { type Status, StatusIcon } from "../../kit/status.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { useAct } from "../../kit/use-act.ts";
 import { postWords } from "../../posts/post-words.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { tileStatusOf } from "../../posts/tile-status.ts";
-import { useAct } from "../../posts/use-act.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
@@ -52,6 +52,7 @@ export function TargetsCard({ post }: { readonly post: PostDetail }) {
   const { data } = useQuery(postsApi.targets(post.id));
   const targets = [...post.targets].sort((one, other) => rankOf(post, one) - rankOf(post, other));
   const { hurt, mark, look, title } = headOf(post, words);
+  const firstHurt = targets.find(({ error }) => error !== null);
   const isUnsettled = mark !== undefined || post.status === "publishing";
   return (
     <Card
@@ -67,6 +68,7 @@ export function TargetsCard({ post }: { readonly post: PostDetail }) {
           post={post}
           target={target}
           words={data?.targets.find(({ targetId }) => targetId === target.id)}
+          isFirst={target === firstHurt}
         />
       ))}
     </Card>

@@ -103,6 +103,7 @@ status.
 | \`status\`, \`reason\` | the status of the resource, or what another server answered |
 | \`postId\`, \`plannedAt\` | the other post, and when it is due or was published |
 | \`used\`, \`reserved\`, \`requested\`, \`resetsAt\` | the state of a quota |
+| \`cell\`, \`address\` | the cell that has the workspace, and its address |
 
 ## Codes of errors
 

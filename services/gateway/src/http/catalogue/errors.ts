@@ -113,6 +113,17 @@ export const ERRORS = {
       "UTF-8로 된 application/json을, 업로드에는 선언한 형식을 보내 주세요.",
     ],
   ),
+  wrong_cell: error(
+    421,
+    [
+      "The workspace of this API key is in another cell[, {cell}].",
+      "Send the request to {address|the address in the header X-Postrider-Cell-Address}. If it does not accept the key, the workspace has moved: ask the operator for a new key.",
+    ],
+    [
+      "이 API 키의 워크스페이스는 다른 셀[({cell})]에 있습니다.",
+      "{address|X-Postrider-Cell-Address 헤더에 있는 주소}(으)로 요청을 보내 주세요. 그곳에서 키를 받지 않으면 워크스페이스가 이전된 것이니 운영자에게 새 키를 요청해 주세요.",
+    ],
+  ),
   validation_failed: error(
     422,
     ["The request cannot be carried out.", "Correct what the details name and send it again."],

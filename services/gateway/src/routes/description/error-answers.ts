@@ -19,6 +19,7 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, readonly RequestViolation[]>>>
   media_in_use: [{ code: "used_by_post", postId: EXAMPLE_IDS.post }],
   invalid_transition: [{ code: "wrong_status", status: "published", allowed: ["draft"] }],
   payload_too_large: [{ code: "payload_too_large", limit: 1_048_576, actual: 1_200_000 }],
+  wrong_cell: [{ code: "wrong_cell", cell: "us1", address: "https://us1.api.example.com" }],
   validation_failed: [
     {
       code: "content_too_long",
@@ -71,6 +72,13 @@ const WWW_AUTHENTICATE = {
 /** Headers of error answers by HTTP status, in addition to the headers of every answer. */
 const HEADERS: Readonly<Record<number, Record<string, object>>> = {
   401: WWW_AUTHENTICATE,
+  421: {
+    "X-Postrider-Cell-Address": {
+      description: "The address of the cell that has the workspace.",
+      required: true,
+      schema: { type: "string", format: "uri" },
+    },
+  },
   429: RETRY_AFTER,
   503: RETRY_AFTER,
 };

@@ -73,6 +73,10 @@ function waitOf({ retryAfterMs }: ServiceError, status: number): number | undefi
 
 function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: number): void {
   if (status === 401) reply.header("www-authenticate", "Bearer");
+  const [{ address } = {}] = error.violations;
+  // No `Location`: a client that followed it by itself would send its key to an address that its
+  // owner has not chosen.
+  if (status === 421 && address !== undefined) reply.header("x-postrider-cell-address", address);
   const wait = waitOf(error, status);
   if (wait !== undefined) reply.header("retry-after", wait);
 }
