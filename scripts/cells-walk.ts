@@ -46,7 +46,10 @@ async function publish(baseUrl: string, { key, accountId }: Tenant, followCells 
     accounts.map(({ id }) => id),
     [accountId],
   );
-  const { id } = await client.createPost({ content: "Hello", accountIds: [accountId] });
+  const { id } = await client.createPost({
+    content: `Hello by ${baseUrl}`,
+    accountIds: [accountId],
+  });
   assert.equal((await client.waitForPost(id)).status, "published");
 }
 
