@@ -128,7 +128,11 @@ function Head({ comment, onBack }: HeadProps) {
         className="only-s"
         onClick={onBack}
       />
-      {mediaId !== undefined && <Thumbnail mediaId={mediaId} />}
+      {mediaId !== undefined && (
+        <span className="not-s">
+          <Thumbnail mediaId={mediaId} />
+        </span>
+      )}
       <div className={css.headText}>
         <b className="clip sm" title={title}>
           {title}
