@@ -32,7 +32,7 @@ export interface SharedStack {
    */
   readonly receiverPort: number;
   /** Ports on 127.0.0.1 to which Postrider may send webhooks, for the tests of webhooks. */
-  readonly webhookPorts: Readonly<Record<"receiver" | "example" | "dashboard", number>>;
+  readonly webhookPorts: Readonly<Record<"receiver" | "example" | "dashboard" | "screens", number>>;
   /**
    * Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per
    * test file.
@@ -57,6 +57,7 @@ async function start(): Promise<Started> {
     receiver: await findStablePort(),
     example: await findStablePort(),
     dashboard: await findStablePort(),
+    screens: await findStablePort(),
   };
   const ports = { outsidePort, receiverPort, examplePorts, webhookPorts };
   const outsidePorts = [
