@@ -18,7 +18,7 @@ test("an account that can no longer publish comes first, is connected again with
   await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/accounts" });
   const { page, complaints } = dashboard;
   await page.getByText("ended on X can no longer publish.").waitFor();
-  await page.getByText("Failed posts: 1.").waitFor();
+  await page.getByText("1 post failed.").waitFor();
   const row = page.getByRole("row", { name: /ended/ });
   await row.getByText("Access has ended").waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);

@@ -39,7 +39,7 @@ export default defineConfig({
     // `POSTRIDER_URL` is the gateway of a running stack. The cookie of the session belongs to the
     // host, whatever the port, so that a login at the gateway holds here too.
     proxy: Object.fromEntries(
-      ["/api", "/app/api"].map((path) => [
+      ["/api", "/app/api", "/media", "/uploads"].map((path) => [
         path,
         { target: process.env["POSTRIDER_URL"] ?? "http://127.0.0.1:3000" },
       ]),

@@ -12,12 +12,14 @@ interface TimeProps {
   readonly at: string;
   /** `clock` under a head that says the day; `day` with the date even when it is today. */
   readonly show?: "near" | "clock" | "day" | undefined;
+  /** Without the place, under a head that says it. */
+  readonly isPlaced?: boolean | undefined;
   /** Another zone than the one of the reader, such as that of a queue rule. */
   readonly zone?: string | undefined;
 }
 
 /** A time with its place. The tooltip has seconds, offset, a second zone, UTC and the distance. */
-export function Time({ at, show = "near", zone }: TimeProps) {
+export function Time({ at, show = "near", isPlaced = true, zone }: TimeProps) {
   const words = useWords(kitWords);
   const settings = useSettings();
   const { language } = settings;
@@ -32,7 +34,13 @@ export function Time({ at, show = "near", zone }: TimeProps) {
   return (
     <time className={css.time} dateTime={at} title={useTooltip(zoned)}>
       {show !== "clock" && `${day}, `}
-      <b>{clockOf(zoned, language)}</b> <i>{placeOf(shownZone, language)}</i>
+      {isPlaced ? (
+        <>
+          <b>{clockOf(zoned, language)}</b> <i>{placeOf(shownZone, language)}</i>
+        </>
+      ) : (
+        clockOf(zoned, language)
+      )}
     </time>
   );
 }

@@ -156,14 +156,18 @@ export function monthOf(day: Temporal.PlainDate, language: Language): string {
   return writeDate(day, language, { month: "long", year: "numeric" });
 }
 
-/** "22–28 March 2027", with a month and a year once where both days share them. */
+/**
+ * "22–28 March 2027", with a month and a year once where both days share them; in little room with
+ * the short month and without the year.
+ */
 export function spanOf(
-  first: Temporal.PlainDate,
-  last: Temporal.PlainDate,
+  [first, last]: readonly [Temporal.PlainDate, Temporal.PlainDate],
   language: Language,
+  isNarrow: boolean,
 ): string {
   const ms = (day: Temporal.PlainDate) => day.toZonedDateTime("UTC").epochMilliseconds;
-  const options: Options = { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" };
+  const length: Options = isNarrow ? { month: "short" } : { month: "long", year: "numeric" };
+  const options: Options = { day: "numeric", ...length, timeZone: "UTC" };
   return formatOf(LOCALES[language], options).formatRange(ms(first), ms(last));
 }
 
@@ -175,9 +179,14 @@ export function weekdayOf(
   return writeDate(day, language, { weekday });
 }
 
-/** "1 Dec", "12월 1일". */
-export function dateOf(day: Temporal.PlainDate, language: Language): string {
-  return writeDate(day, language, { day: "numeric", month: "short" });
+/** "1 Dec", "12월 1일"; in little room "12. 1." in Korean. */
+export function dateOf(
+  day: Temporal.PlainDate,
+  language: Language,
+  isNarrow: boolean = false,
+): string {
+  const month = language === "ko" && isNarrow ? "numeric" : "short";
+  return writeDate(day, language, { day: "numeric", month });
 }
 
 /** "Tue 24 November", "11월 24일 (화)". */

@@ -4,10 +4,22 @@ import { invalidRequest } from "#src/errors.ts";
 import { isId } from "#src/ids.ts";
 import type { Sql } from "#src/postgres.ts";
 
-/**
- * The columns of a table that an export leaves out: secrets, leases and what only processes use.
- */
-export type ExportedTables = Readonly<Record<string, readonly string[]>>;
+export interface ExportedTable {
+  /** Columns that an export leaves out: secrets, leases and what only processes use. */
+  readonly omitted?: readonly string[];
+  /**
+   * SQL of the columns for which an import takes another value than that of the exported row, which
+   * is `r`.
+   */
+  readonly imported?: Readonly<Record<string, string>>;
+  /** Columns in which a time may be `infinity`. */
+  readonly endless?: readonly string[];
+  /** The service has another RPC that imports the rows of this table. */
+  readonly isImportedApart?: boolean;
+}
+
+/** In the order in which they are exported and imported: a table comes before what refers to it. */
+export type ExportedTables = Readonly<Record<string, ExportedTable>>;
 
 /** Of all workspaces together, so that a statement reads a bounded part of a large table. */
 const PAGE_ROWS = 2_000;
@@ -20,7 +32,8 @@ interface Page {
   readonly last: string | undefined;
 }
 
-async function keyOf(sql: Sql, table: string): Promise<readonly string[]> {
+/** The columns of the primary key. */
+export async function keyOf(sql: Sql, table: string): Promise<readonly string[]> {
   const rows = await sql<{ name: string }[]>`
     select a.attname as name
     from pg_index i
@@ -93,9 +106,10 @@ export function createWorkspaceExportService(
   return {
     listExportedTables: () => ({ tables: Object.keys(tables) }),
     async listExportedRows({ workspaceId, table, after }) {
-      const omitted = Object.hasOwn(tables, table) ? tables[table] : undefined;
-      if (!isId(workspaceId) || omitted === undefined)
+      const exported = Object.hasOwn(tables, table) ? tables[table] : undefined;
+      if (!isId(workspaceId) || exported === undefined)
         throw invalidRequest([{ code: "invalid", path: "/table" }]);
+      const { omitted = [] } = exported;
       const key = keys.get(table) ?? (await keyOf(sql, table));
       keys.set(table, key);
       const { rows, last } = await readPage(sql, { table, key, omitted, workspaceId, after });

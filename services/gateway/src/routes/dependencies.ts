@@ -193,6 +193,8 @@ declare module "fastify" {
     caller: Caller | undefined;
     /** Length of the request body in bytes; 0 without a body. */
     bodyBytes: number;
+    /** Set if the body may be large: waits until a body of as many bytes may be parsed. */
+    waitForTurn: ((bytes: number) => Promise<void>) | undefined;
     /** For the log; undefined when the request succeeds. */
     errorCode: string | undefined;
     /** The language of the messages in the answer to a request. */

@@ -4,7 +4,6 @@ import { Check, Plug, SlidersHorizontal, X } from "lucide-react";
 import { useState } from "react";
 import type { BeginConnect } from "../../accounts/use-connect.tsx";
 import { api } from "../../api/api.ts";
-import { Who } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { Menu } from "../../kit/menu.tsx";
@@ -12,6 +11,8 @@ import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
 import { Table } from "../../kit/table.tsx";
 import { Time } from "../../kit/time.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
+import { AccountWho } from "../../posts/account-who.tsx";
 import { profileUrlOf } from "../../posts/profile-url.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -93,7 +94,7 @@ function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountR
   return (
     <tr>
       <td>
-        <Who id={id} name={username} platform={platform} />
+        <AccountWho id={id} username={username} platform={platform} />
       </td>
       <td>
         <HealthLabel health={health} />
@@ -122,7 +123,7 @@ function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountR
             {settings}
           </Button>
         )}
-        <Menu label={words.more(username)} items={items} />
+        <Menu label={words.more(accountNameOf(account))} items={items} />
       </td>
     </tr>
   );

@@ -4,6 +4,7 @@ import { queryClient } from "../../api/query-client.ts";
 import { ConfirmDialog } from "../../kit/confirm-dialog.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
 import { useWords } from "../../words/use-words.ts";
 import { accountsWords } from "./accounts-words.ts";
 
@@ -14,16 +15,17 @@ interface DisconnectDialogProps {
 
 export function DisconnectDialog({ account, onClose }: DisconnectDialogProps) {
   const words = useWords(accountsWords);
-  const { id, username, platform } = account;
+  const { id, platform } = account;
+  const name = accountNameOf(account);
   const disconnect = async () => {
     await api.disconnectAccount(id);
-    showToast(words.disconnected(username));
+    showToast(words.disconnected(name));
     onClose();
     await queryClient.invalidateQueries();
   };
   return (
     <ConfirmDialog
-      title={words.disconnectTitle(username, PLATFORMS[platform].name)}
+      title={words.disconnectTitle(name, PLATFORMS[platform].name)}
       confirm={words.disconnectNow}
       act={disconnect}
       onClose={onClose}

@@ -84,7 +84,9 @@ function FileItem({ file, isSelected, onSelect }: FileItemProps) {
           {altText ?? words.noDescription}
         </span>
         <span className="xs muted num row">
-          {width} × {height}
+          <span className="nowrap">
+            {width} × {height}
+          </span>
           <span className="push nowrap">
             {usedIn.count === 0
               ? words.notUsed

@@ -1,11 +1,11 @@
 import type { PostTarget } from "@postrider/client";
 import { ArrowUpRight, ChevronDown } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
-import { Who } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
+import { AccountWho } from "../../posts/account-who.tsx";
 import { tileStatusOf } from "../../posts/tile-status.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { clockWithSecondsOf } from "../../time/format-time.ts";
@@ -41,7 +41,7 @@ export function TargetRow({ post, target, words, isFirst }: TargetProps) {
   return (
     <div className={classNames(css.target, css[status])}>
       <div className={css.head}>
-        <Who id={accountId} name={username} platform={platform} />
+        <AccountWho id={accountId} username={username} platform={platform} />
         <span>
           <StatusLabel status={status} loud={!QUIET.has(status)} />
         </span>

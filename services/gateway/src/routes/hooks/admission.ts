@@ -3,6 +3,7 @@ import { isId } from "@postrider/shared/ids";
 import { isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
+import type { HostCookie } from "#src/http/host-cookie.ts";
 import { setRateLimit } from "#src/http/rate-limit.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
 import { API_PATH, DASHBOARD_API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
@@ -11,8 +12,6 @@ import { sessionCookieOf } from "#src/routes/dashboard/session-cookie.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { DRAFTS_ONLY } from "#src/routes/mcp/draft-policy.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
-
-type SessionCookie = ReturnType<typeof sessionCookieOf>;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
@@ -116,7 +115,7 @@ interface Sent {
   readonly isSession: boolean;
 }
 
-function sentBy({ headers }: FastifyRequest, admits: Admits, cookie: SessionCookie): Sent {
+function sentBy({ headers }: FastifyRequest, admits: Admits, cookie: HostCookie | undefined): Sent {
   const { authorization } = headers;
   const token = authorization === undefined ? cookie?.read(headers.cookie) : undefined;
   const isSession = admits === "session" || (admits === "key_or_session" && token !== undefined);
