@@ -7,11 +7,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 /** What a browser has to load before the first screen can be used, after compression. */
 const MAX_FIRST_SCREEN_BYTES = 180 * 1024;
+const POSTS = "src/screens/posts/posts-screen.tsx";
 const ROOT = resolve(import.meta.dirname, "..");
 
 interface Chunk {
   readonly file: string;
   readonly imports?: readonly string[];
+  readonly css?: readonly string[];
 }
 
 const folder = mkdtempSync(join(tmpdir(), "postrider-page-"));
@@ -38,11 +40,21 @@ function listFiles(manifest: Readonly<Record<string, Chunk>>, names: readonly st
 
 test("the first screen needs at most 180 kB of compressed JavaScript, in a browser with Temporal", () => {
   const manifest = JSON.parse(String(read(".vite/manifest.json"))) as Record<string, Chunk>;
-  const first = ["index.html", "src/app.tsx", "src/screens/posts/posts-screen.tsx"];
+  const first = ["index.html", "src/app.tsx", POSTS];
   const files = listFiles(manifest, first);
   const bytes = files.reduce((sum, file) => sum + gzipSync(read(file)).length, 0);
   expect(bytes).toBeLessThan(MAX_FIRST_SCREEN_BYTES);
   expect(bytes).toBeGreaterThan(50 * 1024);
+});
+
+test("the page itself names the scripts and styles of every screen, and the posts need one script more", () => {
+  const manifest = JSON.parse(String(read(".vite/manifest.json"))) as Record<string, Chunk>;
+  const html = String(read("index.html"));
+  const ofAll = listFiles(manifest, ["index.html", "src/app.tsx"]);
+  expect(ofAll.filter((file) => !html.includes(`"/app/${file}"`))).toEqual([]);
+  expect(manifest["src/app.tsx"]?.css?.filter((file) => !html.includes(file))).toEqual([]);
+  const ofPosts = listFiles(manifest, ["index.html", "src/app.tsx", POSTS]);
+  expect(ofPosts.length - ofAll.length).toBe(1);
 });
 
 test("nothing of the page breaks its policy: no inline script or style, no data address, no other origin", () => {
