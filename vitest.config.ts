@@ -7,6 +7,20 @@ import { summaryReporter } from "./scripts/summary-reporter.ts";
 const SLOW = "**/*.slow.test.ts";
 
 /**
+ * Only a hang reaches them, also on a machine with much other work. `expect.poll` and `eventually`
+ * wait for less than a test may take, so that the message says what they waited for.
+ */
+function timeLimits(testTimeout: number) {
+  const timeout = testTimeout - 5_000;
+  return {
+    testTimeout,
+    hookTimeout: testTimeout,
+    expect: { poll: { timeout } },
+    env: { TEST_WAIT_MS: String(timeout) },
+  };
+}
+
+/**
  * The test projects run one after the other, because their tests start processes that would disturb
  * the timing of other tests. Only the integration and slow tests run at the same time, because both
  * use a Postgres test server. A failed test is not retried.
@@ -16,12 +30,9 @@ export default defineConfig({
     reporters: ["default", summaryReporter()],
     retry: 0,
     passWithNoTests: true,
-    // `expect.poll` waits as long as the shortest timeout of a test allows: a machine with other
-    // work needs more than vitest's second. The slow tests wait longer.
-    expect: { poll: { timeout: 25_000 } },
-    // Number of test files that run at once: twice the cores of a small machine, because many tests
-    // mostly wait for servers.
-    maxWorkers: 4,
+    // Number of test files that run at once: three times the cores of a small machine, because a
+    // file with servers uses between a fifth and a half of a core, and waits in the rest.
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     projects: [
       {
@@ -38,9 +49,7 @@ export default defineConfig({
             "e2e/support/**/*.test.ts",
           ],
           exclude: [...configDefaults.exclude, SLOW],
-          // The timeout is longer than any test needs, so that a slow machine fails no test. A test
-          // of a time limit checks the time itself.
-          testTimeout: 30_000,
+          ...timeLimits(60_000),
           sequence: { groupOrder: 0 },
         },
       },
@@ -52,8 +61,7 @@ export default defineConfig({
           include: ["{packages,services}/*/test/**/*.test.ts"],
           exclude: [...configDefaults.exclude, SLOW],
           globalSetup: ["./packages/local/src/postgres/test-postgres.ts"],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          ...timeLimits(120_000),
           sequence: { groupOrder: 1 },
         },
       },
@@ -66,9 +74,7 @@ export default defineConfig({
           isolate: false,
           include: [`{packages,services}/*/test/${SLOW}`, `scripts/${SLOW}`],
           globalSetup: ["./packages/local/src/postgres/test-postgres.ts"],
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-          expect: { poll: { timeout: 100_000 } },
+          ...timeLimits(180_000),
           sequence: { groupOrder: 1 },
         },
       },
@@ -83,8 +89,7 @@ export default defineConfig({
           // Starts the stack of services that most e2e files share. The other e2e files start a
           // stack of their own, so that no file disturbs another.
           globalSetup: ["./e2e/support/system/shared-stack.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          ...timeLimits(300_000),
           sequence: { groupOrder: 2 },
         },
       },
@@ -95,8 +100,7 @@ export default defineConfig({
           // packages. Run them with `npm run test:pds`.
           name: "pds",
           include: ["e2e/real-pds/*.test.ts"],
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          ...timeLimits(300_000),
           sequence: { groupOrder: 3 },
         },
       },
@@ -107,11 +111,10 @@ export default defineConfig({
           // installed with the other packages. Run them with `npm run test:third-party`.
           name: "third-party",
           include: ["e2e/third-party/*.test.ts", "e2e/client-examples.test.ts"],
-          env: { POSTRIDER_CLIENT_RUNTIMES: "deno, bun" },
           globalSetup: ["./e2e/support/system/shared-stack.ts"],
           maxWorkers: 2,
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          ...timeLimits(300_000),
+          env: { POSTRIDER_CLIENT_RUNTIMES: "deno, bun" },
           sequence: { groupOrder: 4 },
         },
       },

@@ -3,21 +3,13 @@
  * process with 100 streams of hints minus that without streams, as a part of one core.
  * `node bench/dashboard-events.ts [streams] [seconds]` prints a Markdown table.
  */
-import { globSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { cpuSeconds } from "./measure.ts";
 import { startBenchSystem } from "./system.ts";
 
 const STREAMS = Number(process.argv[2] ?? 100);
 const SECONDS = Number(process.argv[3] ?? 20);
 const POSTS_PER_SECOND = 1;
-
-function cpuMsOf(pid: number): number {
-  const files = globSync(`/proc/${pid}/task/*/schedstat`);
-  return files.reduce(
-    (sum, file) => sum + Number(readFileSync(file, "utf8").split(" ")[0]) / 1e6,
-    0,
-  );
-}
 
 await using system = await startBenchSystem("postgres");
 const { local } = system;
@@ -53,7 +45,7 @@ async function openStream(cookie: string, signal: AbortSignal): Promise<void> {
 }
 
 async function measure(): Promise<ReadonlyMap<string, number>> {
-  const before = pids.map(({ pid }) => cpuMsOf(pid));
+  const before = pids.map(({ pid }) => cpuSeconds(pid));
   for (let second = 0; second < SECONDS; second += 1) {
     const content = `A post of the benchmark ${performance.now()}`;
     for (let post = 0; post < POSTS_PER_SECOND; post += 1)
@@ -61,7 +53,10 @@ async function measure(): Promise<ReadonlyMap<string, number>> {
     await sleep(1000);
   }
   return new Map(
-    pids.map(({ name, pid }, index) => [name, (cpuMsOf(pid) - (before[index] ?? 0)) / SECONDS]),
+    pids.map(({ name, pid }, index) => [
+      name,
+      ((cpuSeconds(pid) - (before[index] ?? 0)) * 1000) / SECONDS,
+    ]),
   );
 }
 

@@ -17,6 +17,8 @@ const SECONDS = Number(process.argv[2] ?? 20) / ROUNDS;
 /** The default limit of a workspace: 600 requests a minute. */
 const WORST_RATE = { perSecond: 10, seconds: SECONDS };
 const MEASURED_RATE = { perSecond: 20, seconds: SECONDS };
+/** The services that take part in checking a post. */
+const SERVICES = ["gateway", "accounts", "posts"] as const;
 /** Maximum number of accounts of a post. */
 const MAX_ACCOUNTS = 100;
 
@@ -31,12 +33,12 @@ async function createTenant(system: BenchSystem, name: string): Promise<string> 
 }
 
 /**
- * The times of answers in milliseconds, and the processor time that the gateway and the posts
- * service used meanwhile.
+ * The times of answers in milliseconds, and the processor time that each of `SERVICES` used
+ * meanwhile.
  */
 class Answers {
   readonly times: number[] = [];
-  #cpuMs: readonly number[] = [0, 0];
+  #cpuMs: readonly number[] = [0, 0, 0];
 
   async measure(cpuMs: () => number[], work: () => Promise<readonly number[]>): Promise<void> {
     const before = cpuMs();
@@ -67,8 +69,7 @@ const askMeasured = () =>
   atRate(MEASURED_RATE, (index) =>
     index % 2 === 0 ? ask(measured, "/posts/validate", short) : ask(measured, "/posts?limit=20"),
   );
-const cpuMs = () =>
-  [services.gateway[0], services.posts[0]].map((process) => cpuSeconds(process?.pid ?? 0) * 1000);
+const cpuMs = () => SERVICES.map((name) => cpuSeconds(services[name][0]?.pid ?? 0) * 1000);
 
 const quiet = new Answers();
 const beside = new Answers();
@@ -97,7 +98,7 @@ console.log(
     row("other workspace, beside the worst texts", beside.times),
     row("the worst texts themselves", worst),
     "",
-    `processor time of gateway and posts per worst text: ${cpuPerText.join(" + ")} ms`,
+    `processor time of ${SERVICES.join(", ")} per worst text: ${cpuPerText.join(" + ")} ms`,
     `answers with a status of 500 or more: ${failures}`,
     `p99 beside the worst texts / p99 alone: ${ratio.toFixed(2)}`,
   ].join("\n"),

@@ -102,7 +102,7 @@ describe.each(listRuntimes())("in the runtime $name:", (runtime) => {
   });
 
   test("the webhook example of the client's README accepts events signed with either signature scheme, and refuses all others", async () => {
-    const url = `http://127.0.0.1:${system.receiverPort}/`;
+    const url = `http://127.0.0.1:${system.webhookPorts.client}/`;
     const hmac = await client.createWebhook({ url, events: ["target.published"] });
     const ed25519 = await client.createWebhook({
       url,
@@ -111,7 +111,7 @@ describe.each(listRuntimes())("in the runtime $name:", (runtime) => {
     });
     const env = {
       ...environment(),
-      PORT: String(system.receiverPort),
+      PORT: String(system.webhookPorts.client),
       WEBHOOK_SECRETS: `${hmac.secret} ${ed25519.publicKey}`,
     };
     const command = [...runtime.args, writeExample("Receive webhooks")];

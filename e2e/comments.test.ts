@@ -64,14 +64,11 @@ async function act(
 }
 
 async function whenDone({ body: { id } }: Answer<Action>): Promise<Action> {
-  return await eventually(
-    async () => {
-      const { body } = await tenant.api.call<Action>("GET", `/comment-actions/${id}`);
-      if (body.status === "pending") throw new Error("the action is pending");
-      return body;
-    },
-    { timeoutMs: 20_000 },
-  );
+  return await eventually(async () => {
+    const { body } = await tenant.api.call<Action>("GET", `/comment-actions/${id}`);
+    if (body.status === "pending") throw new Error("the action is pending");
+    return body;
+  });
 }
 
 describe.each(["instagram", "facebook", "youtube", "x", "bluesky"])(

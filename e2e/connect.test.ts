@@ -122,9 +122,7 @@ describe("connecting in a browser:", () => {
     await approve(page, "publisher");
     const { id } = await command;
     const post = await tenant.api.createPost("Approved in a browser", [id]);
-    await eventually(async () => (await tenant.api.getPost(post.id)).status === "published", {
-      timeoutMs: 30_000,
-    });
+    await eventually(async () => (await tenant.api.getPost(post.id)).status === "published");
   });
 
   test("the page to which a platform redirects the user waits for a platform that takes eleven seconds to answer", async () => {
@@ -253,13 +251,10 @@ describe("tokens:", () => {
         tenant.api.createPost(`Expired token ${index}`, [id]),
       ),
     );
-    await eventually(
-      async () => {
-        const found = await Promise.all(posts.map((post) => tenant.api.getPost(post.id)));
-        expect(found.filter(({ status }) => status !== "published")).toEqual([]);
-      },
-      { timeoutMs: 90_000 },
-    );
+    await eventually(async () => {
+      const found = await Promise.all(posts.map((post) => tenant.api.getPost(post.id)));
+      expect(found.filter(({ status }) => status !== "published")).toEqual([]);
+    });
     // The simulator counts each refresh call when it arrives.
     expect(await system.simulator.countCalls("x", "refresh", externalId)).toBe(1);
     const visible = await tenant.listVisible();
@@ -306,18 +301,13 @@ describe("disconnecting:", () => {
     );
     expect(refused.status).toBe(422);
     expect(refused.body.error.details[0]?.code).toBe("unknown_account");
-    await eventually(
-      async () => {
-        const { targets } = await tenant.api.getPost(due.body.id);
-        expect(targets[0]?.error?.code).toBe("account_disconnected");
-      },
-      { timeoutMs: 30_000 },
-    );
+    await eventually(async () => {
+      const { targets } = await tenant.api.getPost(due.body.id);
+      expect(targets[0]?.error?.code).toBe("account_disconnected");
+    });
     expect((await connectAgain("--username", username)).id).toBe(id);
     const post = await tenant.api.createPost("Back again", [id]);
-    await eventually(async () => (await tenant.api.getPost(post.id)).status === "published", {
-      timeoutMs: 30_000,
-    });
+    await eventually(async () => (await tenant.api.getPost(post.id)).status === "published");
   });
 
   test.each([

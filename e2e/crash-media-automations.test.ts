@@ -48,13 +48,10 @@ const isTransient = (answer: Answer<unknown>): boolean =>
 
 /** Repeats a request, as a client with retries does, until a running process answers it. */
 async function persist<T>(method: string, path: string, options = {}): Promise<Answer<T>> {
-  return await eventually(
-    async () => {
-      const answer = await system.api.call<T>(method, path, options);
-      return !isTransient(answer) && answer;
-    },
-    { timeoutMs: 60_000 },
-  );
+  return await eventually(async () => {
+    const answer = await system.api.call<T>(method, path, options);
+    return !isTransient(answer) && answer;
+  });
 }
 
 /**
@@ -62,21 +59,18 @@ async function persist<T>(method: string, path: string, options = {}): Promise<A
  * request stored them.
  */
 async function put(grant: Grant, { bytes }: File): Promise<void> {
-  await eventually(
-    async () => {
-      const answer = await fetch(grant.uploadUrl, { method: "PUT", body: bytes });
-      await answer.text();
-      return answer.status === 204 || answer.status === 409;
-    },
-    { timeoutMs: 60_000 },
-  );
+  await eventually(async () => {
+    const answer = await fetch(grant.uploadUrl, { method: "PUT", body: bytes });
+    await answer.text();
+    return answer.status === 204 || answer.status === 409;
+  });
 }
 
 const complete = (grant: Grant) => persist<ReadyMedia>("POST", `/media/${grant.id}/complete`);
 const remove = (id: string) => persist("DELETE", `/media/${id}`);
 
 async function persistPresign(file: File): Promise<Grant> {
-  return await eventually(() => presign(system.api, file), { timeoutMs: 60_000 });
+  return await eventually(() => presign(system.api, file));
 }
 
 async function uploaded(file: File): Promise<Grant> {

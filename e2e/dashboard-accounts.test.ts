@@ -21,7 +21,7 @@ test("an account that can no longer publish comes first, is connected again with
   const { page, complaints } = dashboard;
   await page.goto(`${baseUrl}/app/accounts`);
   await page.getByText("ended on X can no longer publish.").waitFor();
-  await page.getByText("Failed posts: 1.").waitFor();
+  await page.getByText("1 post failed.").waitFor();
   const row = page.getByRole("row", { name: /ended/ });
   await row.getByText("Access has ended").waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);

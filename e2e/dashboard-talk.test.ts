@@ -143,7 +143,7 @@ describe("automations:", () => {
     await page.getByRole("button", { name: "Create the rule" }).click();
     await page.getByText("A rule needs a name.").waitFor();
     await page.getByLabel("Name").fill("Price list");
-    await page.getByLabel("Account").selectOption({ label: `${media.username} (Facebook)` });
+    await page.getByLabel("Account").selectOption(media.accountId);
     await page.getByRole("button", { name: "chosen posts" }).click();
     await page.getByLabel("New city bikes").check();
     await page.getByLabel("Add a word").fill("price, 가격");

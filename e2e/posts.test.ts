@@ -157,7 +157,7 @@ test("a scheduled post that is more than a day late fails as missed, and a retry
   // due this long ago only every 30 s.
   await system.sql`
     update posts.posts set scheduled_at = scheduled_at - interval '26 hours' where id = ${id}`;
-  expect((await whenPost(tenant.api, id, "failed", 60_000)).targets).toMatchObject(MISSED);
+  expect((await whenPost(tenant.api, id, "failed")).targets).toMatchObject(MISSED);
   expect(await tenant.countVisible("Slept through")).toBe(0);
   expect((await command(id, "retry")).status).toBe(202);
   await whenPost(tenant.api, id, "published");

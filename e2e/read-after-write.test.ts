@@ -53,7 +53,7 @@ const FUTURE = () => {
 const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 
 const system = await useSharedSystem();
-const receiver = await startReceiver(system.receiverPort);
+const receiver = await startReceiver(system.webhookPorts.readAfterWrite);
 const tenant = await openTenant(system);
 const gateways = system.local().services.gateway.map(({ url }) => createApi(url, tenant.key));
 const [bluesky, x, telegram] = await Promise.all([

@@ -6,10 +6,9 @@ import { databaseServices, serviceNames } from "../packages/local/src/stack/serv
 import { toIdentity } from "../packages/shared/src/identity/settings.ts";
 import { stepLine } from "./check/run-steps.ts";
 import { ComposedSystem } from "./images/composed-system.ts";
-import { buildImage, CONFINED, engine, interrupted, USER_NPMRC } from "./images/engine.ts";
+import { buildImage, CONFINED, engine, IMAGES, interrupted, USER_NPMRC } from "./images/engine.ts";
 import { publishEverywhere } from "./images/publish.ts";
 
-const IMAGES = [...serviceNames, "simulator", "cli", "serve"];
 const MAX_BYTES = 250_000_000;
 /** It has all services. */
 const MAX_SERVE_BYTES = 350_000_000;
@@ -41,7 +40,7 @@ async function buildImages(): Promise<void> {
   try {
     for (const name of IMAGES) {
       const image = `postrider/${name}:dev`;
-      await step(`build ${image}`, () => buildImage(name, image, npmrc));
+      await step(`build ${image}`, () => buildImage(name, npmrc, `--tag=${image}`));
       await step(`inspect ${image}`, () => inspectImage(image, canary));
     }
   } finally {

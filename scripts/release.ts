@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { serviceNames } from "../packages/local/src/stack/services.ts";
 import { root } from "./check/run-command.ts";
 import { findUnpinned, listImageFiles, readImageFile } from "./images/base-images.ts";
+import { IMAGES } from "./images/engine.ts";
 import { pinOurImages, toProvenance, type Digests } from "./release/artifacts.ts";
 import { buildAndPush } from "./release/build-images.ts";
 import { findFaults } from "./release/find-faults.ts";
@@ -23,7 +23,6 @@ into the manifests, signs what it made with an SSH key, and commits and tags. do
   --dry-run    lists every fault, changes nothing here, and pushes only to a registry on this machine
 `;
 
-const IMAGES = [...serviceNames, "cli", "simulator", "serve"];
 const NAMESPACE = "postrider-release";
 const PRODUCTION = "deploy/k8s/overlays/production/kustomization.yaml";
 

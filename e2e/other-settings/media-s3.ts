@@ -38,7 +38,7 @@ async function granted(): Promise<Grant> {
 async function remove(media: ReadyMedia, before: readonly string[]): Promise<void> {
   expect((await system.api.call("DELETE", `/media/${media.id}`)).status).toBe(202);
   expect(await fetchMedia(media)).toBe(404);
-  await eventually(async () => expect(await listKeys()).toEqual(before), { timeoutMs: 30_000 });
+  await eventually(async () => expect(await listKeys()).toEqual(before));
 }
 
 /** Lists the keys of all objects in the S3 bucket. */
@@ -87,9 +87,7 @@ export function testMediaInS3(
     ]);
     // Waits until the job remove-orphans has deleted the object that the client wrote again after
     // its upload was complete.
-    await eventually(async () => expect(await listKeys()).toEqual([`objects/${grant.id}`]), {
-      timeoutMs: 30_000,
-    });
+    await eventually(async () => expect(await listKeys()).toEqual([`objects/${grant.id}`]));
 
     expect(refusalOf(await system.api.call("DELETE", `/media/${media.id}`))).toBe(
       "409 media_in_use used_by_post",
@@ -127,13 +125,10 @@ export function testMediaInS3(
       const grant = await granted();
       expect(await put(grant, PNG.bytes)).toBe(200);
       system.armFailpoint(point, "kill");
-      const { body: media } = await eventually(
-        async () => {
-          const answer = await complete(grant);
-          return answer.status === 200 && answer;
-        },
-        { timeoutMs: 60_000 },
-      );
+      const { body: media } = await eventually(async () => {
+        const answer = await complete(grant);
+        return answer.status === 200 && answer;
+      });
       expect(system.pids("media")).not.toEqual(before);
       expect(await fetchMedia(media)).toBe("whole");
       await remove(media, keys);

@@ -54,6 +54,13 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
   run: async () => runCommand(tool, args),
 });
 
+/** Only end-to-end tests and a few slow ones start whole stacks. */
+export const PROGRAMS: Step = command(
+  "the programs and the page that tests start are built",
+  "node",
+  "packages/local/src/processes/build-programs.ts",
+);
+
 export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests
   // would otherwise wait.

@@ -11,13 +11,14 @@ import { toChart } from "./chart.ts";
 const folder = mkdtempSync(join(tmpdir(), "postrider-chart-"));
 let overlay: readonly Manifest[];
 
-// The first run on a machine without Helm compiles it.
+// The first run on a machine without Helm fetches it, or compiles it.
 beforeAll(() => {
   const rendered = renderOverlay(join(root, "deploy/k8s/overlays/production"));
   overlay = parseManifests(rendered);
   mkdirSync(join(folder, "templates"));
   for (const [path, text] of Object.entries(toChart(rendered)))
     writeFileSync(join(folder, path), text);
+  render();
 }, 900_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));

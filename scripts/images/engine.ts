@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { interruption } from "../../packages/local/src/processes/interruption.ts";
+import { serviceNames } from "../../packages/local/src/stack/services.ts";
 import { root } from "../check/run-command.ts";
 
 const PODMAN = "podman";
@@ -42,15 +43,26 @@ async function run(args: readonly string[], options: { signal?: AbortSignal }): 
   }
 }
 
-/** Builds a container image from this checkout. NODE_IMAGE replaces the base image. */
-export async function buildImage(service: string, image: string, npmrc: string): Promise<void> {
+/** What a container image is built of: a service, or a program that is shipped beside them. */
+export const IMAGES: readonly string[] = [...serviceNames, "simulator", "cli", "serve"];
+
+/**
+ * Builds a container image from this checkout. NODE_IMAGE replaces the base image.
+ *
+ * @param npmrc Configuration of npm for the build; undefined for none.
+ */
+export async function buildImage(
+  name: string,
+  npmrc: string | undefined,
+  ...options: readonly string[]
+): Promise<void> {
   const { NODE_IMAGE } = process.env;
   await engine(
     "build",
-    `--secret=id=npmrc,src=${npmrc}`,
-    `--build-arg=SERVICE=${service}`,
+    `--build-arg=SERVICE=${name}`,
     ...(NODE_IMAGE === undefined ? [] : [`--build-arg=NODE_IMAGE=${NODE_IMAGE}`]),
-    `--tag=${image}`,
+    ...(npmrc === undefined ? [] : [`--secret=id=npmrc,src=${npmrc}`]),
+    ...options,
     root,
   );
 }

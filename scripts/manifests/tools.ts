@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { goBuildFlags } from "../../packages/local/src/s3/s3-program.ts";
 import { root } from "../check/run-command.ts";
+import { findPrebuilt, type PrebuiltTool } from "./prebuilt-tools.ts";
 
 const OVERLAYS = join(root, "deploy/k8s/overlays");
 const SCHEMAS = join(import.meta.dirname, "kubernetes-1.34");
@@ -49,16 +50,18 @@ export function listOverlays(): readonly string[] {
 
 /** As `kubectl apply -k` would send it. Throws on an error or a warning of kustomize. */
 export function renderOverlay(folder: string): string {
-  const { status, stdout, stderr } = hasKubectl()
-    ? run("kubectl", ["kustomize", folder])
-    : run(build("kustomize"), ["build", folder]);
+  const kubectl = find("kubectl", ["version", "--client"]);
+  const { status, stdout, stderr } =
+    kubectl === undefined
+      ? run(build("kustomize"), ["build", folder])
+      : run(kubectl, ["kustomize", folder]);
   if (status === 0 && stderr === "") return stdout;
   throw new Error(`${folder} cannot be rendered: ${stderr}`);
 }
 
 /** As `helm install` would send it. */
 export function renderChart(folder: string, args: readonly string[]): string {
-  const helm = run("helm", ["version"]).status === 0 ? "helm" : build("helm");
+  const helm = find("helm", ["version"]) ?? build("helm");
   const options = ["template", "postrider", folder, "--namespace=postrider", ...args];
   const { status, stdout, stderr } = run(helm, options);
   if (status === 0) return stdout;
@@ -85,8 +88,9 @@ export function checkPractices(overlay: string, rendered: string): readonly stri
   return stdout.split("\n").filter((line) => /^\[(?:CRITICAL|WARNING)\]/.test(line));
 }
 
-function hasKubectl(): boolean {
-  return run("kubectl", ["version", "--client"]).status === 0;
+/** On PATH, or ready-made; otherwise it has to be compiled. */
+function find(tool: PrebuiltTool, check: readonly string[]): string | undefined {
+  return run(tool, check).status === 0 ? tool : findPrebuilt(tool, CACHE);
 }
 
 /** The first call compiles it. */

@@ -34,27 +34,42 @@ function toTest({ alert, at = "20m" }: Case, series: Series, fires: boolean) {
   };
 }
 
+/**
+ * A fault names the alert, and whether it was expected (1) or not (0). Only the alert and the
+ * series that it may be made of are evaluated: all alerts in each minute of each case would take
+ * ten times as long.
+ */
+function findFaults(alert: string, text: string): string {
+  const groups = parseRules(text).groups.map(({ name, rules }) => ({
+    name,
+    rules: rules.filter((rule) => rule.record !== undefined || rule.alert === alert),
+  }));
+  const cases = CASES.filter((one) => one.alert === alert);
+  const tests = cases.flatMap((one) => [
+    toTest(one, one.fires, true),
+    toTest(one, one.quiet, false),
+  ]);
+  const isLong = cases.some(({ at = "" }) => at.endsWith("h"));
+  return testRules({ groups }, { evaluation_interval: isLong ? "5m" : "1m", tests });
+}
+
 test.each(RULE_FILES)(
   "every alert of %s fires on its made-up series, and is quiet on those that are nearly the same",
   (name) => {
-    const file = join(FOLDER, name);
-    const text = readFileSync(file, "utf8");
-    const cases = CASES.filter(({ alert }) => text.includes(`alert: ${alert}\n`));
-    const tests = cases.flatMap((one) => [
-      toTest(one, one.fires, true),
-      toTest(one, one.quiet, false),
-    ]);
-    expect(cases.length).toBeGreaterThan(8);
-    // A fault names the alert, and whether it was expected (1) or not (0).
-    expect(testRules({ rule_files: [file], evaluation_interval: "1m", tests })).toBe("");
+    const text = readFileSync(join(FOLDER, name), "utf8");
+    const alerts = [...new Set(CASES.map(({ alert }) => alert))].filter((alert) =>
+      text.includes(`alert: ${alert}\n`),
+    );
+    expect(alerts.length).toBeGreaterThan(2);
+    expect(alerts.map((alert) => findFaults(alert, text)).join("")).toBe("");
   },
-  120_000,
 );
 
 test("the dead-man's switch fires while there is no data at all", () => {
   const watchdog = { alert: "PostriderWatchdog", fires: {}, quiet: {} };
   const tests = [toTest(watchdog, {}, true)];
-  expect(testRules({ rule_files: FILES, evaluation_interval: "1m", tests })).toBe("");
+  const groups = FILES.flatMap((file) => parseRules(readFileSync(file, "utf8")).groups);
+  expect(testRules({ groups }, { evaluation_interval: "1m", tests })).toBe("");
 });
 
 test("every alert except the dead-man's switch has made-up series", () => {

@@ -30,12 +30,13 @@ function unpack(): void {
   for (const file of readdirSync(CACHE)) run("dpkg", ["-x", file, "."], CACHE);
 }
 
-/** What `promtool test rules` reports about these tests; empty if all pass. */
-export function testRules(tests: object): string {
+/** What `promtool test rules` reports about these tests of these rules; empty if all pass. */
+export function testRules(rules: object, tests: object): string {
   const folder = mkdtempSync(join(tmpdir(), "postrider-rules-"));
   try {
     const file = join(folder, "tests.yaml");
-    writeFileSync(file, JSON.stringify(tests));
+    writeFileSync(join(folder, "rules.yaml"), JSON.stringify(rules));
+    writeFileSync(file, JSON.stringify({ rule_files: ["rules.yaml"], ...tests }));
     const { status, stdout, stderr } = run(findPromtool(), ["test", "rules", file]);
     return status === 0 ? "" : `${stdout}${stderr}`;
   } finally {

@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root } from "../check/run-command.ts";
-import { engine, USER_NPMRC } from "../images/engine.ts";
+import { buildImage, engine, USER_NPMRC } from "../images/engine.ts";
 import { isLocalRegistry } from "./targets.ts";
 
 export interface ImageBuild {
@@ -18,18 +17,14 @@ export async function buildAndPush(name: string, build: ImageBuild): Promise<str
   const reference = `${registry}/${name}:${version}`;
   await engine("manifest", "rm", reference).catch(() => {});
   const labels = { version, revision: commit, source: "https://github.com/postrider/postrider" };
-  const { NODE_IMAGE } = process.env;
-  await engine(
-    "build",
+  await buildImage(
+    name,
+    existsSync(USER_NPMRC) ? USER_NPMRC : undefined,
     `--platform=${platforms.join(",")}`,
     `--manifest=${reference}`,
-    `--build-arg=SERVICE=${name}`,
-    ...(NODE_IMAGE === undefined ? [] : [`--build-arg=NODE_IMAGE=${NODE_IMAGE}`]),
-    ...(existsSync(USER_NPMRC) ? [`--secret=id=npmrc,src=${USER_NPMRC}`] : []),
     ...Object.entries(labels).map(
       ([key, value]) => `--label=org.opencontainers.image.${key}=${value}`,
     ),
-    root,
   );
   const folder = mkdtempSync(join(tmpdir(), "postrider-release-"));
   try {

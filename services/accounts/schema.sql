@@ -233,6 +233,15 @@ create table accounts.schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 
+create table accounts.workspace_imports (
+  workspace_id uuid not null,
+  manifest_sha256 text not null,
+  progress jsonb not null default '{}'::jsonb,
+  started_at timestamp with time zone not null default now(),
+  constraint workspace_imports_pkey PRIMARY KEY (workspace_id),
+  constraint workspace_imports_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table accounts.workspace_removals (
   workspace_id uuid not null,
   service text not null,

@@ -49,19 +49,16 @@ export async function shortenTransactions({ sql }: System): Promise<void> {
  * quota counters match the posts.
  */
 export async function expectAtRest(system: System): Promise<void> {
-  await eventually(
-    async () => {
-      const [open] = await system.sql`
-        select
-          (select count(*)::int from posts.targets where status in ('pending', 'publishing', 'deleting')) as targets,
-          (select count(*)::int from posts.outbox) + (select count(*)::int from delivery.outbox) as outbox,
-          (select count(*)::int from posts.parked_events) + (select count(*)::int from delivery.parked_events) as parked`;
-      expect(open).toEqual({ targets: 0, outbox: 0, parked: 0 });
-      expect(await hasCaughtUp(system, "delivery", "posts.events.v1")).toBe(true);
-      expect(await hasCaughtUp(system, "posts", "delivery.events.v1")).toBe(true);
-    },
-    { timeoutMs: 60_000 },
-  );
+  await eventually(async () => {
+    const [open] = await system.sql`
+      select
+        (select count(*)::int from posts.targets where status in ('pending', 'publishing', 'deleting')) as targets,
+        (select count(*)::int from posts.outbox) + (select count(*)::int from delivery.outbox) as outbox,
+        (select count(*)::int from posts.parked_events) + (select count(*)::int from delivery.parked_events) as parked`;
+    expect(open).toEqual({ targets: 0, outbox: 0, parked: 0 });
+    expect(await hasCaughtUp(system, "delivery", "posts.events.v1")).toBe(true);
+    expect(await hasCaughtUp(system, "posts", "delivery.events.v1")).toBe(true);
+  });
   await expectNoQuotaDrift(system);
 }
 

@@ -23,9 +23,7 @@ async function whenOutboxIsEmpty(
   service: "posts" | "delivery" = "posts",
 ): Promise<void> {
   const outbox = `${service}.outbox`;
-  await eventually(async () => (await sql`select 1 from ${sql(outbox)} limit 1`).length === 0, {
-    timeoutMs: 30_000,
-  });
+  await eventually(async () => (await sql`select 1 from ${sql(outbox)} limit 1`).length === 0);
 }
 
 /**
@@ -51,13 +49,10 @@ export function testLostRecords(stack: () => FaultStack): void {
     await expectAll(system, burst, "published", SETTLE_MS[bus]);
     const before = await system.simulator.publishCalls();
     const release = takeDown(system, "delivery", "SIGTERM");
-    await eventually(
-      async () => {
-        await rewindGroup(system, "delivery", "posts.events.v1");
-        return true;
-      },
-      { timeoutMs: 30_000 },
-    );
+    await eventually(async () => {
+      await rewindGroup(system, "delivery", "posts.events.v1");
+      return true;
+    });
     expect(await hasCaughtUp(system, "delivery", "posts.events.v1")).toBe(false);
     release();
     await eventually(() => hasCaughtUp(system, "delivery", "posts.events.v1"), {

@@ -56,22 +56,20 @@ async function outageOf(
   part: "postgres" | "kafka",
   signal: NodeJS.Signals,
 ): Promise<Outage> {
-  await eventually(() => load.report().posts.length >= POSTS_BEFORE, { timeoutMs: 60_000 });
+  await eventually(() => load.report().posts.length >= POSTS_BEFORE);
   const { pid = 0 } = system.local()[part] ?? {};
   const release = system.hold(part);
   process.kill(pid, signal);
-  await eventually(() => system.reports().some((line) => line.includes(`process ${pid}) ended`)), {
-    timeoutMs: 30_000,
-  });
+  await eventually(() => system.reports().some((line) => line.includes(`process ${pid}) ended`)));
   const since = performance.now();
   await eventually(() => performance.now() - since > OUTAGE_MS[part], {
     timeoutMs: 2 * OUTAGE_MS[part],
   });
   const until = performance.now();
   release();
-  await eventually(() => system.local()[part]?.pid !== pid, { timeoutMs: 60_000 });
+  await eventually(() => system.local()[part]?.pid !== pid);
   const backAt = performance.now();
-  await eventually(() => areReady(system, serviceNames), { timeoutMs: 60_000 });
+  await eventually(() => areReady(system, serviceNames));
   const readyAfterMs = Math.round(performance.now() - backAt);
   const { samples } = await load.stop();
   const isDuring = ({ sentAt }: Sample): boolean => sentAt > since + NOTICE_MS && sentAt < until;

@@ -31,7 +31,7 @@ export async function readTopics(broker: string): Promise<Places> {
         await Promise.resolve();
       },
     });
-    await eventually(() => missing <= 0, { timeoutMs: 60_000 });
+    await eventually(() => missing <= 0);
     return new Map([...found].map(([topic, texts]) => [`the topic ${topic}`, texts.join("\n")]));
   } finally {
     await Promise.all([consumer.disconnect(), admin.disconnect()]);

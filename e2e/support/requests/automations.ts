@@ -89,16 +89,13 @@ export async function whenRuns(
   ruleId: string,
   count: number,
 ): Promise<readonly Run[]> {
-  return await eventually(
-    async () => {
-      const runs = await runsOf(tenant, `ruleId=${ruleId}`);
-      const open = runs.filter(({ status, reason }) => status === "prepared" && reason === null);
-      if (runs.length !== count || open.length > 0)
-        throw new Error(`${runs.length} runs, ${open.length} of them open`);
-      return runs;
-    },
-    { timeoutMs: 20_000 },
-  );
+  return await eventually(async () => {
+    const runs = await runsOf(tenant, `ruleId=${ruleId}`);
+    const open = runs.filter(({ status, reason }) => status === "prepared" && reason === null);
+    if (runs.length !== count || open.length > 0)
+      throw new Error(`${runs.length} runs, ${open.length} of them open`);
+    return runs;
+  });
 }
 
 /**

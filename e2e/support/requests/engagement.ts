@@ -52,7 +52,7 @@ export async function publishOn(
   const content = given.content ?? `post ${crypto.randomUUID()}`;
   const body = { content, accountIds: [accountId], mediaIds, options: OPTIONS[platform] ?? {} };
   const post = await create(api, body);
-  const { targets } = await whenTargets(api, post.id, "published", 30_000);
+  const { targets } = await whenTargets(api, post.id, "published");
   const [target] = targets;
   const { body: list } = await api.call<{
     accounts: readonly { id: string; externalId: string; username: string }[];

@@ -57,7 +57,7 @@ export async function whenPost(
   api: Api,
   id: string,
   status: string,
-  timeoutMs = 15_000,
+  timeoutMs?: number,
 ): Promise<PostDetail> {
   return await eventually(
     async () => {
@@ -75,7 +75,7 @@ export async function whenTargets(
   api: Api,
   id: string,
   status: string,
-  timeoutMs = 15_000,
+  timeoutMs?: number,
 ): Promise<PostDetail> {
   return await eventually(
     async () => {

@@ -46,18 +46,15 @@ export async function listUnnamed(system: System): Promise<readonly string[]> {
  * deleted.
  */
 export async function whenTidy(system: System): Promise<void> {
-  await eventually(
-    async () => {
-      const [orphans, files] = [await listUnnamed(system), await listFiles(system)];
-      const named = await listNamed(system);
-      const missing = named.filter((name) => !files.includes(name));
-      const [open] = await system.sql<{ count: number }[]>`
-        select count(*)::int from media.media where status = 'deleting'`;
-      if (orphans.length + missing.length + (open?.count ?? 0) > 0)
-        throw new Error(JSON.stringify({ orphans, missing, deleting: open?.count }));
-    },
-    { timeoutMs: 40_000 },
-  );
+  await eventually(async () => {
+    const [orphans, files] = [await listUnnamed(system), await listFiles(system)];
+    const named = await listNamed(system);
+    const missing = named.filter((name) => !files.includes(name));
+    const [open] = await system.sql<{ count: number }[]>`
+      select count(*)::int from media.media where status = 'deleting'`;
+    if (orphans.length + missing.length + (open?.count ?? 0) > 0)
+      throw new Error(JSON.stringify({ orphans, missing, deleting: open?.count }));
+  });
 }
 
 /**
@@ -65,15 +62,12 @@ export async function whenTidy(system: System): Promise<void> {
  * Repeats the request while no process answers.
  */
 export async function fetchMedia({ url, sha256 }: ReadyMedia): Promise<string | number> {
-  return await eventually(
-    async () => {
-      const answer = await fetch(url);
-      if (answer.status >= 500) return false;
-      // Reading the body throws an error if the connection closes before all bytes have arrived.
-      const bytes = Buffer.from(await answer.arrayBuffer());
-      if (answer.status !== 200) return answer.status;
-      return createHash("sha256").update(bytes).digest("hex") === sha256 ? "whole" : "broken";
-    },
-    { timeoutMs: 20_000 },
-  );
+  return await eventually(async () => {
+    const answer = await fetch(url);
+    if (answer.status >= 500) return false;
+    // Reading the body throws an error if the connection closes before all bytes have arrived.
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    if (answer.status !== 200) return answer.status;
+    return createHash("sha256").update(bytes).digest("hex") === sha256 ? "whole" : "broken";
+  });
 }

@@ -50,13 +50,10 @@ const EQUAL_HASHES = 12;
 export async function whenStill(sql: postgres.Sql): Promise<void> {
   let last = "";
   let same = 0;
-  await eventually(
-    async () => {
-      const now = JSON.stringify([...(await digestDatabase(sql))]);
-      same = now === last ? same + 1 : 0;
-      last = now;
-      return same >= EQUAL_HASHES;
-    },
-    { timeoutMs: 60_000 },
-  );
+  await eventually(async () => {
+    const now = JSON.stringify([...(await digestDatabase(sql))]);
+    same = now === last ? same + 1 : 0;
+    last = now;
+    return same >= EQUAL_HASHES;
+  });
 }

@@ -22,17 +22,13 @@ declare module "vitest" {
 export interface SharedStack {
   readonly dataDir: string;
   /**
-   * Port on 127.0.0.1 from which the media service may import media; one test file at a time
-   * listens on it.
+   * Port on 127.0.0.1 from which the media service may import media; one test file listens on it.
    */
   readonly outsidePort: number;
-  /**
-   * Port on 127.0.0.1 to which Postrider may send webhooks; only one test file at a time listens on
-   * it.
-   */
-  readonly receiverPort: number;
-  /** Ports on 127.0.0.1 to which Postrider may send webhooks, for the tests of webhooks. */
-  readonly webhookPorts: Readonly<Record<"receiver" | "example" | "dashboard", number>>;
+  /** Ports on 127.0.0.1 to which Postrider may send webhooks, each for one test. */
+  readonly webhookPorts: Readonly<
+    Record<"receiver" | "example" | "dashboard" | "readAfterWrite" | "client", number>
+  >;
   /**
    * Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per
    * test file.
@@ -51,17 +47,17 @@ interface Started extends SharedStack {
 async function start(): Promise<Started> {
   const dataDir = makeTestFolder("stack");
   const outsidePort = await findStablePort();
-  const receiverPort = await findStablePort();
   const examplePorts = { docsPage: await findStablePort(), guides: await findStablePort() };
   const webhookPorts = {
     receiver: await findStablePort(),
     example: await findStablePort(),
     dashboard: await findStablePort(),
+    readAfterWrite: await findStablePort(),
+    client: await findStablePort(),
   };
-  const ports = { outsidePort, receiverPort, examplePorts, webhookPorts };
+  const ports = { outsidePort, examplePorts, webhookPorts };
   const outsidePorts = [
     outsidePort,
-    receiverPort,
     ...Object.values(examplePorts),
     ...Object.values(webhookPorts),
   ];

@@ -21,6 +21,7 @@ import { targetCommands } from "#src/commands/target.ts";
 import { webhookCommands } from "#src/commands/webhooks.ts";
 import { workspaceDeletionCommands } from "#src/commands/workspace-deletion.ts";
 import { workspaceExportCommands } from "#src/commands/workspace-export.ts";
+import { workspaceImportCommands } from "#src/commands/workspace-import.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
@@ -28,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
   ...workspaceDeletionCommands,
   ...workspaceExportCommands,
+  ...workspaceImportCommands,
   ...keyCommands,
   ...accountCommands,
   ...auditCommands,

@@ -31,6 +31,9 @@ export interface Failure {
 }
 
 function describe({ reason, violations }: ServiceError, called: string): string {
+  const { cell, address } = violations[0] ?? {};
+  if (reason === "wrong_cell")
+    return `the workspace is in the cell ${cell}, at ${address}; run the command in that cell`;
   if (violations.length > 0) {
     const faults = violations.map(({ path, code, allowed = [] }) => {
       const fault = path === undefined ? code : `${path} ${code}`;

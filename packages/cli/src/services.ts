@@ -1,8 +1,10 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import type { ServiceName, Settings } from "#src/config.ts";
 import { NotRunningError } from "#src/failures.ts";
+import { putFile } from "#src/put-file.ts";
 
 /** Time limit of one RPC in milliseconds. The longest RPC connects 1,000 simulated accounts. */
 const TIMEOUT_MS = 110_000;
@@ -25,6 +27,19 @@ export class Services implements AsyncDisposable {
    */
   client<T extends DescService>(name: ServiceName, service: T): Client<T> {
     return this.#connect(name).client(service);
+  }
+
+  /** Sends a file to a route outside of RPC. Returns the HTTP status. */
+  async putFile(
+    name: ServiceName,
+    path: string,
+    file: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
+  ): Promise<number> {
+    this.#connect(name);
+    const { identity, urls } = this.#settings;
+    if (identity === undefined) throw new NotRunningError(REMEDY);
+    const headers = { ...file.headers, ...(await createIdentitySource(identity, name)()) };
+    return await putFile(new URL(path, urls[name]), { ...file, headers, ca: identity.ca });
   }
 
   describeCalled(): string {

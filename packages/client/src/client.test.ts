@@ -23,6 +23,10 @@ const json = (
 };
 const refusal = (status: number, code: string, headers = {}): Reply =>
   json(status, { error: { code, message: `The code is ${code}.` } }, headers);
+const elsewhere = (address: string): Reply => {
+  const details = [{ code: "wrong_cell", message: "Elsewhere.", cell: "us1", address }];
+  return json(421, { error: { code: "wrong_cell", message: "Elsewhere.", details } });
+};
 const lost: Reply = () => {
   throw new TypeError("fetch failed");
 };
@@ -283,6 +287,42 @@ describe("repetitions:", () => {
       });
     const client = clientOf([], { fetch: hanging, timeoutMs: 1, maxRetries: 0 });
     await expect(client.getQuota()).rejects.toThrow("no answer to GET /quota: ");
+  });
+});
+
+describe("cells:", () => {
+  const US1 = "http://us1.test";
+  const toUs1 = elsewhere(US1);
+  const urls = () => sent.map(({ url }) => url.replace("/api/v1/quota", ""));
+
+  test("the error for a key of another cell has the address of that cell, to which nothing is sent", async () => {
+    const { result } = await settle(clientOf([toUs1]).getQuota());
+    expect(result).toMatchObject({ code: "wrong_cell", status: 421, cellAddress: US1 });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("with followCells, a call is sent once more, to the cell of the key, and further calls go there at once", async () => {
+    const client = clientOf([toUs1, json(200, {})], { followCells: true });
+    await settle(client.getQuota());
+    await settle(client.getQuota());
+    expect(urls()).toEqual(["http://postrider.test", US1, US1]);
+    await settle(client.createPost(POST));
+    expect(sent.at(-1)).toMatchObject({ url: `${US1}/api/v1/posts`, body: POST });
+  });
+
+  test("with followCells, a call fails when the other cell has not its key either", async () => {
+    const replies = [toUs1, elsewhere("http://eu1.test")];
+    const client = clientOf(replies, { followCells: true });
+    const { result } = await settle(client.getQuota());
+    expect(result).toMatchObject({ code: "wrong_cell", cellAddress: "http://eu1.test" });
+    expect(urls()).toEqual(["http://postrider.test", US1]);
+  });
+
+  test("with followCells, no key leaves https", async () => {
+    const options = { followCells: true, baseUrl: "https://postrider.test" };
+    const { result } = await settle(clientOf([toUs1], options).getQuota());
+    expect(result).toMatchObject({ code: "wrong_cell" });
+    expect(sent).toHaveLength(1);
   });
 });
 

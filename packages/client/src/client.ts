@@ -1,8 +1,9 @@
 import type { PostDetail, ReadyMedia } from "../gen/openapi.ts";
 import { ITERATORS, type Iterators, OPERATIONS, type Operations } from "../gen/operations.ts";
 import type { FileData } from "./file-source.ts";
+import { createSender } from "./follow-cells.ts";
 import type { RequestOptions } from "./operation-types.ts";
-import { type ClientOptions, MAX_RETRIES, send } from "./send.ts";
+import { type ClientOptions, MAX_RETRIES } from "./send.ts";
 import { uploadFile, type UploadOptions } from "./upload-file.ts";
 import { waitForPost, type WaitOptions } from "./wait-for-post.ts";
 
@@ -35,28 +36,28 @@ function splitArguments(id: keyof Operations, values: readonly unknown[]) {
   return { path, input: values[count], options: (values[count + 1] ?? {}) as RequestOptions };
 }
 
-function toOperation(client: ClientOptions, id: keyof Operations): Method {
-  return (...values) => send(client, { id, ...splitArguments(id, values) });
+type Send = ReturnType<typeof createSender>;
+
+function toOperation(send: Send, id: keyof Operations): Method {
+  return (...values) => send({ id, ...splitArguments(id, values) });
 }
 
-function toIterator(client: ClientOptions, id: keyof Operations, field: string): Method {
+function toIterator(send: Send, id: keyof Operations, field: string): Method {
   return (...values) => {
     const { path, input, options } = splitArguments(id, values);
     const query = input ?? {};
-    return iterate(
-      (cursor) => send(client, { id, path, options, input: { ...query, cursor } }),
-      field,
-    );
+    return iterate((cursor) => send({ id, path, options, input: { ...query, cursor } }), field);
   };
 }
 
 /** Creates a client. It opens no connection of its own and need not be closed. */
 export function createClient(options: ClientOptions): Client {
+  const send = createSender(options);
   const operations = Object.fromEntries(
-    Object.keys(OPERATIONS).map((id) => [id, toOperation(options, id as keyof Operations)]),
+    Object.keys(OPERATIONS).map((id) => [id, toOperation(send, id as keyof Operations)]),
   ) as unknown as Operations;
   const iterators = Object.fromEntries(
-    Object.entries(ITERATORS).map(([name, [id, field]]) => [name, toIterator(options, id, field)]),
+    Object.entries(ITERATORS).map(([name, [id, field]]) => [name, toIterator(send, id, field)]),
   ) as unknown as Iterators;
   const dependencies = {
     ...operations,

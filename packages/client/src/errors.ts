@@ -26,6 +26,9 @@ export interface ErrorDetail {
   readonly reason?: string;
   /** Id of the post that prevents the operation. */
   readonly postId?: string;
+  /** The cell that has the workspace, and its address. */
+  readonly cell?: string;
+  readonly address?: string;
   readonly [field: string]: unknown;
 }
 
@@ -61,6 +64,11 @@ export class PostriderError extends Error {
     this.details = details;
     this.requestId = requestId;
     this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  /** With the code `wrong_cell`: the base URL to which the request has to be sent. */
+  get cellAddress(): string | null {
+    return this.code === "wrong_cell" ? (this.details[0]?.address ?? null) : null;
   }
 }
 

@@ -84,13 +84,18 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined;
   /** Default: 4. */
   readonly maxRetries?: number | undefined;
+  /**
+   * Whether the API key may be sent to the address that an answer with the code `wrong_cell` names,
+   * which is then that of all further calls. Default: no.
+   */
+  readonly followCells?: boolean | undefined;
   /** Default: the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
 type OperationId = keyof Operations;
 
-interface Call {
+export interface Call {
   readonly id: OperationId;
   readonly path: readonly string[];
   readonly input: unknown;

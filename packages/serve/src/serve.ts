@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { buildDashboard } from "@postrider/local/processes/build-dashboard";
+import { buildDashboard, tryToBuildDashboard } from "@postrider/local/processes/build-dashboard";
 import { bundle } from "@postrider/local/processes/bundle";
 import { probePort } from "@postrider/local/processes/free-port";
 import { guardChild } from "@postrider/local/processes/guardian";
@@ -76,21 +76,15 @@ export async function serve(options: ServeOptions): Promise<AsyncDisposable> {
     parts.release();
     await Promise.all(running.map((part) => part[Symbol.asyncDispose]()));
   });
-  void buildPage(options);
+  void tryToBuildDashboard(root, options.settings, (message, err) =>
+    options.logger.warn({ err }, message),
+  );
   for (const part of running) await part.start();
   const describe = (): void => writeDescription(options, running);
   describe();
   parts.supervise(describe);
   void reportReady(options);
   return started.move();
-}
-
-/** Beside the start of the services, which are of use without the page. */
-async function buildPage({ settings, logger }: ServeOptions): Promise<void> {
-  if (settings["DASHBOARD"] === "off") return;
-  await buildDashboard(root).catch((err: unknown) =>
-    logger.warn({ err }, "the dashboard could not be built, so /app answers 404"),
-  );
 }
 
 /** Another program on a port would answer the calls of the services, with their keys. */

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
+import { notFound } from "#src/errors.ts";
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -36,4 +37,9 @@ export function deriveTimedId(at: Date, text: string): string {
 /** Whether a text is a UUID of any version in lower case, the only form that the API accepts. */
 export function isId(text: string): boolean {
   return ID.test(text);
+}
+
+/** @throws `not_found` for texts that are not ids. */
+export function assertIds(...ids: readonly string[]): void {
+  if (!ids.every(isId)) throw notFound();
 }

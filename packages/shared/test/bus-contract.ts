@@ -24,8 +24,6 @@ export interface BusFixture extends AsyncDisposable {
   truncate(topic: string): Promise<void>;
 }
 
-const WAIT = { timeoutMs: 20_000 };
-
 /**
  * Returns the name of a new consumer group. On the Postgres bus, the service `sample` can use only
  * groups whose names begin with `sample`.
@@ -81,7 +79,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await start.promise;
       await publish(bus, first, [record("a"), record("b")]);
       await publish(bus, second, [record("c")]);
-      await eventually(() => expect(keys.toSorted()).toEqual(["a", "b", "c"]), WAIT);
+      await eventually(() => expect(keys.toSorted()).toEqual(["a", "b", "c"]));
       expect(isRising).toEqual([true, true, true]);
       await tail[Symbol.asyncDispose]();
       await publish(bus, first, [record("after")]);
@@ -119,7 +117,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       const wanted = records.map(({ value }) => value).toSorted();
       await eventually(async () => {
         expect([...new Set(await readValues(group))].toSorted()).toEqual(wanted);
-      }, WAIT);
+      });
     };
 
     test("every consumer group receives every record, even if another group keeps failing", async () => {
@@ -188,7 +186,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
         topic,
         handle: async (_tx, batch) => void seen.push([...batch]),
       });
-      await eventually(() => expect(seen.flat()).toHaveLength(451), WAIT);
+      await eventually(() => expect(seen.flat()).toHaveLength(451));
       expect(seen.flat().find(({ key }) => key === "clé")).toMatchObject(record);
       expect(Math.max(...seen.map((batch) => batch.length))).toBeLessThanOrEqual(200);
     });
@@ -226,7 +224,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
         await publish(bus, topic, records.slice(round * 100, round * 100 + 100));
         const before = calls;
         await bus.subscribe({ group, topic, handle: flaky });
-        await eventually(() => calls > before, WAIT);
+        await eventually(() => calls > before);
       }
       await using bus = fixture.open();
       await bus.subscribe({ group, topic, handle: effect });
@@ -243,7 +241,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
         await using leaves = fixture.open();
         await leaves.subscribe({ group, topic, handle: writeEffects(group) });
         await publish(leaves, topic, records.slice(0, 200));
-        await eventually(async () => (await readValues(group)).length > 0, WAIT);
+        await eventually(async () => (await readValues(group)).length > 0);
       }
       await publish(stays, topic, records.slice(200));
       await expectAll(group, records);
@@ -291,7 +289,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await eventually(async () => {
         expect(await readVersions(groups[0])).toEqual(versions.filter((each) => !isSecond(each)));
         expect(await readVersions(groups[1])).toEqual(versions.filter(isSecond));
-      }, WAIT);
+      });
     });
 
     const consume = async (
@@ -329,9 +327,8 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       });
       await publish(bus, topic, records);
       const good = records.filter(({ key }) => key !== "a77").map(({ key }) => key);
-      await eventually(
-        async () => expect((await readValues(group)).toSorted()).toEqual(good.toSorted()),
-        WAIT,
+      await eventually(async () =>
+        expect((await readValues(group)).toSorted()).toEqual(good.toSorted()),
       );
       await eventually(async () =>
         expect(await readParked(topic)).toEqual([
@@ -357,9 +354,8 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
         { ...present(newer), value: '{"accountId":"newer","invented":{"later":[1]}}' },
         present(plain),
       ]);
-      await eventually(
-        async () => expect((await readValues(group)).toSorted()).toEqual(["a2", "newer"]),
-        WAIT,
+      await eventually(async () =>
+        expect((await readValues(group)).toSorted()).toEqual(["a2", "newer"]),
       );
       await eventually(async () =>
         expect(await readParked(topic)).toMatchObject([
@@ -384,7 +380,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
         if (calls <= 4 && trouble !== undefined) throw trouble;
       });
       await publish(bus, topic, [present(events(1)[0])]);
-      await eventually(async () => expect(await readValues(group)).toEqual(["a0"]), WAIT);
+      await eventually(async () => expect(await readValues(group)).toEqual(["a0"]));
       expect(calls).toBe(5);
       expect(await readParked(topic)).toEqual([]);
     });
@@ -401,16 +397,14 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
         retyped(present(sibling), "postrider.accounts.v1.AccountReconnectRequired"),
         present(known),
       ]);
-      await eventually(async () => expect(await readValues(group)).toEqual(["a2"]), WAIT);
-      await eventually(
-        async () =>
-          expect(await readParked(topic)).toMatchObject([
-            {
-              type: "postrider.accounts.v2.AccountMerged",
-              error: "Error: there is no handler for this type of event",
-            },
-          ]),
-        WAIT,
+      await eventually(async () => expect(await readValues(group)).toEqual(["a2"]));
+      await eventually(async () =>
+        expect(await readParked(topic)).toMatchObject([
+          {
+            type: "postrider.accounts.v2.AccountMerged",
+            error: "Error: there is no handler for this type of event",
+          },
+        ]),
       );
       expect(performance.now() - sent).toBeGreaterThan(1_000);
     });

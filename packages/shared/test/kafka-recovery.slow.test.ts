@@ -19,7 +19,6 @@ import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
  * s.
  */
 const BROKER = { "group.max.session.timeout.ms": "6000" };
-const WAIT = { timeoutMs: 25_000 };
 
 let database: TestDatabase;
 let folder: string;
@@ -31,7 +30,7 @@ beforeAll(async () => {
     createDatabase(),
     startKafka({ dataDir: join(folder, "data"), properties: () => BROKER }),
   ]);
-}, 180_000);
+});
 
 afterAll(async () => {
   await database[Symbol.asyncDispose]();
@@ -84,7 +83,7 @@ test("a record that is too large for the Kafka broker is refused, and 60 large r
   await bus.subscribe({ group: "g", topic, handle });
   const keys = Array.from({ length: 60 }, (_, index) => `k${index}`);
   await publish(bus, topic, keys, 65_536);
-  await eventually(() => expect(seen.toSorted()).toEqual(keys.toSorted()), WAIT);
+  await eventually(() => expect(seen.toSorted()).toEqual(keys.toSorted()));
 });
 
 test("after a Kafka broker is killed and restarted, no record is lost and consumers continue by themselves", async () => {
@@ -105,7 +104,7 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
     relay.nudge();
   };
   await send(["before"]);
-  await eventually(() => seen.includes("before"), WAIT);
+  await eventually(() => seen.includes("before"));
 
   const { port, pid, exited } = kafka;
   process.kill(pid, "SIGKILL");
@@ -115,20 +114,14 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   expect(await database.sql`select 1 from outbox`).toHaveLength(2);
 
   kafka = await startKafka({ dataDir: join(folder, "data"), port, properties: () => BROKER });
-  await eventually(
-    () => expect(seen).toEqual(expect.arrayContaining(["during-1", "during-2"])),
-    WAIT,
-  );
+  await eventually(() => expect(seen).toEqual(expect.arrayContaining(["during-1", "during-2"])));
   await send(["after"]);
-  await eventually(() => expect(seen).toContain("after"), WAIT);
+  await eventually(() => expect(seen).toContain("after"));
   // A consumer may get a record before Kafka confirms this record to the outbox relay, and only
   // then does the relay delete the event from the outbox. So the test waits until the outbox is
   // empty.
-  await eventually(
-    async () => expect(await database.sql`select 1 from outbox`).toHaveLength(0),
-    WAIT,
-  );
-}, 60_000);
+  await eventually(async () => expect(await database.sql`select 1 from outbox`).toHaveLength(0));
+});
 
 test("a Kafka consumer joins its group with a session timeout of at most 6 s, which is how long a killed process delays its group", async () => {
   // The Kafka broker of this test refuses a consumer that requests a session timeout of more than 6
@@ -138,7 +131,7 @@ test("a Kafka consumer joins its group with a session timeout of at most 6 s, wh
   const { seen, handle } = collect();
   await bus.subscribe({ group: "g", topic, handle });
   await publish(bus, topic, ["a"]);
-  await eventually(() => expect(seen).toEqual(["a"]), WAIT);
+  await eventually(() => expect(seen).toEqual(["a"]));
 });
 
 test("a Kafka consumer whose handler never returns leaves its group and joins it again; if it is still stuck after that, its process ends", async () => {
@@ -156,11 +149,11 @@ test("a Kafka consumer whose handler never returns leaves its group and joins it
     },
   });
   await publish(bus, topic, ["a"]);
-  await eventually(() => expect(String(fatal[0])).toContain("is stuck"), WAIT);
+  await eventually(() => expect(String(fatal[0])).toContain("is stuck"));
   expect(calls).toBeGreaterThanOrEqual(1);
   hang.resolve();
   await bus[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 test("a Kafka consumer that is idle or waits for a dependency is not treated as stuck", async () => {
   const [idle, waiting] = [await makeTopic(), await makeTopic()];
@@ -178,9 +171,9 @@ test("a Kafka consumer that is idle or waits for a dependency is not treated as 
     },
   });
   await publish(bus, waiting, ["w"]);
-  await eventually(() => tries === 5, WAIT);
+  await eventually(() => tries === 5);
   await publish(bus, idle, ["i"]);
-  await eventually(() => seen.includes("i"), WAIT);
+  await eventually(() => seen.includes("i"));
   expect(fatal).toEqual([]);
 });
 
@@ -195,8 +188,8 @@ test("a Kafka consumer waits for a topic that does not exist yet, and never crea
   expect(await withAdmin(openKafka(client()), (admin) => admin.listTopics())).not.toContain(topic);
   await ensureTopics(client(), [topic], 2);
   await publish(bus, topic, ["now"]);
-  await eventually(() => expect(seen).toEqual(["now"]), WAIT);
-}, 60_000);
+  await eventually(() => expect(seen).toEqual(["now"]));
+});
 
 test("the Kafka bus closes without delay even if it cannot reach any broker", async () => {
   const topic = await makeTopic();

@@ -27,6 +27,15 @@ create table workspace_removals (
   primary key (workspace_id, service)
 );
 
+-- Workspaces that are being created from an export. They are stopped, as if their deletion was requested.
+create table workspace_imports (
+  workspace_id uuid primary key references workspaces,
+  manifest_sha256 text not null,
+  -- Number of imported rows by file.
+  progress jsonb not null default '{}',
+  started_at timestamptz not null default now()
+);
+
 create table api_keys (
   id uuid primary key,
   -- SHA-256 of the API key; the API key itself is not stored.

@@ -4,7 +4,7 @@ import {
   createAvailableReaders,
 } from "@postrider/platforms/authorizations";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
-import { startCleaningAudit } from "@postrider/shared/audit/retention";
+import { oldAuditEntries } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import {
@@ -29,14 +29,15 @@ import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deleteOldKeys } from "#src/db/api-keys.ts";
+import { deleteEndedSessions } from "#src/db/dashboard-sessions.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
-import { startDeleteEndedSessions } from "#src/jobs/delete-ended-sessions.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
 import { startRemovingOwnWorkspaces } from "#src/jobs/remove-workspaces.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
+import { createCellChecks } from "#src/operations/cell-check.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createInstallationChecks } from "#src/operations/installation-checks.ts";
@@ -65,6 +66,7 @@ export async function startApp(config: Config): Promise<App> {
     features: config.platforms.features,
     simulatorUrl,
     publicUrl,
+    cell: config.cells.own,
     sessionLimits: config.sessionLimits,
     settleMs: config.settleMs,
     noteKeyUse: (id) => apiKeyUse.note(id),
@@ -92,6 +94,17 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
+/** An ended session or login link works no longer, whether or not its row is still there. */
+function endedSessions(limits: Dependencies["sessionLimits"]): RowCleaning {
+  return {
+    job: "clean-dashboard-sessions",
+    rows: "ended sessions of the dashboard",
+    idleMs: 10 * 60_000,
+    pageRows: 1000,
+    deleteRows: (sql, limit) => deleteEndedSessions(sql, limits, limit),
+  };
+}
+
 const OLD_KEYS: RowCleaning = {
   job: "clean-api-keys",
   rows: "API keys that were revoked or expired over 400 days ago",
@@ -108,10 +121,12 @@ function startJobs(
   return [
     startCountAccounts(sql, logger),
     startDeploymentWatch(guard, logger),
-    startCleaningAudit({ ...config, sql, logger }),
-    startDeleteEndedSessions(deps),
     startRemovingOwnWorkspaces(deps),
-    ...startCleaningRows(sql, logger, [OLD_KEYS]),
+    ...startCleaningRows(sql, logger, [
+      oldAuditEntries(config.auditDays),
+      endedSessions(deps.sessionLimits),
+      OLD_KEYS,
+    ]),
   ];
 }
 
@@ -133,6 +148,7 @@ function createDiagnostics(
     publicUrl: config.publicUrl,
     checks: [
       ...createServiceChecks({ ...deps, migrations: MIGRATIONS }),
+      ...createCellChecks(config.cells, config.publicUrl),
       ...createInstallationChecks(config, connectors),
     ],
   };

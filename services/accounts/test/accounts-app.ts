@@ -96,6 +96,8 @@ export interface AppOptions {
   readonly features?: readonly PlatformFeature[];
   /** How long after the request a deleted workspace is removed at the earliest; default: 0. */
   readonly settleMs?: number;
+  /** Default: the installation has no cells. */
+  readonly cell?: string;
   /** Database connection pool of the replica; default: the pool of the test database. */
   readonly sql?: Sql;
 }
@@ -169,6 +171,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
     ...deps,
     simulatorUrl,
     publicUrl: "https://postrider.example",
+    cell: options.cell,
     sessionLimits: { lifetimeMs: 30 * DAY_MS, idleMs: 7 * DAY_MS },
     settleMs: options.settleMs ?? 0,
     noteKeyUse: (id) => apiKeyUse.note(id),

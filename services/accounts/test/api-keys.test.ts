@@ -1,6 +1,6 @@
 import { timestampDate, timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
-import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
+import { hashApiKey, isApiKey, parseApiKey } from "@postrider/shared/secrets/api-keys";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -38,6 +38,21 @@ test("an API key is returned once and stored as its hash", async () => {
   const { apiKeys } = await app.apiKeys.listApiKeys({ workspaceId });
   expect(apiKeys).toHaveLength(1);
   expect(apiKeys[0]).toMatchObject({ id: keyId, name: "Test", workspaceIds: [workspaceId] });
+});
+
+test("a cell issues API keys that name it, and admits its keys from before it had a name", async () => {
+  await using cell = createApp(database, { cell: "eu1" });
+  const { key, workspaceId, keyHash } = await createTenant(cell);
+  expect(parseApiKey(key)).toEqual({ cell: "eu1" });
+  const [listed] = (await cell.apiKeys.listApiKeys({ workspaceId })).apiKeys;
+  expect(listed?.prefix).toBe(key.slice(0, "pr_live_eu1_".length + 4));
+  const old = await createTenant(app);
+  const queries = [{ keyHash }, { keyHash: old.keyHash }].map((each) => ({ ...each, want: 1 }));
+  const { answers } = await cell.admission.admit({ queries });
+  expect(answers.map((answer) => answer.key?.workspaceIds)).toEqual([
+    [workspaceId],
+    [old.workspaceId],
+  ]);
 });
 
 test("the scopes of an API key are stored sorted and without duplicates, and `all` stands for every scope", async () => {

@@ -213,7 +213,7 @@ test.each([
   await expect(
     fixture.app.dashboard.getDashboardSession({ workspaceId, id }),
   ).rejects.toMatchObject({ reason: "not_found" });
-  await deleteEndedSessions(fixture.sql, { idleMs: 7 * DAY_MS });
+  expect(await deleteEndedSessions(fixture.sql, { idleMs: 7 * DAY_MS }, 1000)).toBe(1);
   expect(await fixture.sql`select 1 from dashboard_sessions where id = ${id}`).toHaveLength(0);
 });
 

@@ -92,12 +92,13 @@ function createClients(peers: ReturnType<typeof connectPeers>) {
 
 /** Disposing of the returned app answers the requests in flight and then stops the gateway. */
 export async function startApp(config: Config): Promise<App> {
-  const { identity } = config;
+  const { identity, cells } = config;
   const base = openProcess(config);
   const { logger, health } = base;
   const peers = connectPeers(config);
   const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, identity });
-  const admission = createAdmission({ client: peers.accounts.client(AdmissionService), logger });
+  const client = peers.accounts.client(AdmissionService);
+  const admission = createAdmission({ client, logger, cells });
   const server = await createServer({
     admission,
     ...createClients(peers),
@@ -106,6 +107,7 @@ export async function startApp(config: Config): Promise<App> {
     health,
     logger,
     publicUrl: config.publicUrl,
+    cells,
     defaultLocale: config.defaultLocale,
     trustedProxies: config.trustedProxies,
     uploadOrigins: config.uploadOrigins,

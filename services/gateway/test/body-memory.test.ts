@@ -64,12 +64,12 @@ const sendUnfinished = (app: FastifyInstance, workspaceId: string) =>
   send(app, headOf(workspaceId, `content-length: ${MEBIBYTE}`) + " ".repeat(MEBIBYTE - 1));
 
 const BODY = JSON.stringify({ content: "a".repeat(20 * KIBIBYTE), accountIds: [ACCOUNT_ID] });
-const validate = (app: FastifyInstance, workspaceId: string) =>
+const validate = (app: FastifyInstance, workspaceId: string, payload = BODY) =>
   app.inject({
     method: "POST",
     url: "/api/v1/posts/validate",
     headers: { authorization: `Bearer ${workspaceId}`, "content-type": "application/json" },
-    payload: BODY,
+    payload,
   });
 
 test("a workspace whose unfinished request bodies use up its bytes gets 429 until the bodies are gone, while another workspace is served", async () => {
@@ -123,6 +123,30 @@ test("the gateway carries out one request with a large body per workspace at a t
   await eventually(() => expect(held).toHaveLength(3));
   held.forEach((release) => release());
   expect((await Promise.all(own)).map(({ statusCode }) => statusCode)).toEqual([200, 200]);
+});
+
+test("a large body is not parsed before the request with a large body of the same workspace before it is answered", async () => {
+  const { promise: isHeld, resolve: release } = Promise.withResolvers<void>();
+  let started = 0;
+  const app = await startGateway({ maxWaitMs: 60_000 }, async () => {
+    started += 1;
+    await isHeld;
+    return { targets: [] };
+  });
+  const first = validate(app, WORKSPACE_ID);
+  await eventually(() => expect(started).toBe(1));
+  const answered: string[] = [];
+  const sendInvalid = async (workspaceId: string) => {
+    const { statusCode } = await validate(app, workspaceId, BODY.slice(0, -1));
+    answered.push(`${statusCode} ${workspaceId}`);
+  };
+  const own = sendInvalid(WORKSPACE_ID);
+  await sendInvalid(OTHER_WORKSPACE_ID);
+  expect(answered).toEqual([`400 ${OTHER_WORKSPACE_ID}`]);
+  release();
+  expect((await first).statusCode).toBe(200);
+  await own;
+  expect(answered).toEqual([`400 ${OTHER_WORKSPACE_ID}`, `400 ${WORKSPACE_ID}`]);
 });
 
 test("a request without an announced length reserves the bytes that its route allows", async () => {

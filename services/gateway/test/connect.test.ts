@@ -18,7 +18,7 @@ const LINK_SECRET = "t".repeat(43);
 const BROWSER = "b".repeat(43);
 /** Returns the cookies of a browser that stored its secret for a connect link or an OAuth state. */
 const cookieOf = (subject: string, browser = BROWSER) =>
-  `other=1; ${browserCookieOf(subject, PUBLIC_URL).write(browser).split(";")[0]}`;
+  `other=1; ${browserCookieOf(subject, PUBLIC_URL).write(browser, 600).split(";")[0]}`;
 const OPEN = {
   outcome: "open",
   platform: "x",
@@ -147,7 +147,7 @@ test("the browser's secret moves from the cookie of the connect link to the cook
   });
   expect(answer.headers["set-cookie"]).toEqual([
     expect.stringMatching(/^postrider-connect-[0-9a-f]{16}=; Path=\/connect; Max-Age=0;/),
-    browserCookieOf("s", PUBLIC_URL).write(BROWSER),
+    browserCookieOf("s", PUBLIC_URL).write(BROWSER, 600),
   ]);
 });
 

@@ -1,8 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import type { DashboardEvent } from "@postrider/rest/dashboard/events";
-import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import {
   EventStreams,
   STREAM_LIMITS,
@@ -19,29 +19,33 @@ interface Wanted {
 type HintAnswer = Awaited<ReturnType<NonNullable<NonNullable<Peers["hints"]>["waitForHints"]>>>;
 
 /** A server whose delivery service answers the next question when a test gives an answer. */
-async function open(limits: Partial<StreamLimits> = {}) {
+async function open(
+  limits: Partial<StreamLimits> = {},
+  admit?: NonNullable<Parameters<typeof createTestServer>[1]>,
+) {
   const asked: Wanted[] = [];
   let give = Promise.withResolvers<HintAnswer>();
+  const closing = Promise.withResolvers<HintAnswer>();
   let workspaceId = WORKSPACE_ID;
   const app = await createTestServer(
     {
       hints: {
-        waitForHints: async ({ cursor, workspaceIds }, { signal }) => {
+        waitForHints: async ({ cursor, workspaceIds }) => {
           asked.push({ cursor, workspaceIds });
-          const { promise: over, reject } = Promise.withResolvers<never>();
-          signal.addEventListener("abort", () => reject(unavailable()));
-          const answer = await Promise.race([give.promise, over]);
+          const answer = await Promise.race([give.promise, closing.promise]);
           give = Promise.withResolvers();
+          // An answer without a hint never comes at once.
+          await setImmediate();
           return answer;
         },
       },
       accounts: { disconnectAccount: () => ({ revocation: "unconfirmed" }) },
       streamLimits: { ...STREAM_LIMITS, gatherMs: 5, ...limits },
     },
-    () => admitted({ keyId: undefined, sessionId: newId(), workspaceId }),
+    admit ?? (() => admitted({ keyId: undefined, sessionId: newId(), workspaceId })),
   );
   const url = await app.listen({ port: 0, host: "127.0.0.1" });
-  const streams = new AbortController();
+  let streams = new AbortController();
   const connect = async (own = WORKSPACE_ID) => {
     workspaceId = own;
     const answer = await fetch(`${url}/app/api/events`, {
@@ -66,6 +70,7 @@ async function open(limits: Partial<StreamLimits> = {}) {
   };
   stop = async () => {
     streams.abort();
+    closing.resolve({});
     await app.close();
   };
   return {
@@ -73,12 +78,22 @@ async function open(limits: Partial<StreamLimits> = {}) {
     asked,
     connect,
     give: (answer: HintAnswer) => give.resolve(answer),
-    disconnect: () => streams.abort(),
+    disconnect: () => {
+      streams.abort();
+      streams = new AbortController();
+    },
+    close: () => {
+      closing.resolve({});
+      return app.close();
+    },
   };
 }
 
 let stop: () => Promise<void> = () => Promise.resolve();
-afterEach(() => stop());
+afterEach(() => {
+  vi.useRealTimers();
+  return stop();
+});
 
 const RESYNC = { type: "resync", id: null };
 const hint = (workspaceId: string, type: string, id: string, postId = "") => ({
@@ -93,6 +108,7 @@ test("a stream begins with a request to read again, repeats it when the first hi
   const other = newId();
   const mine = await server.connect();
   const theirs = await server.connect(other);
+  server.give({ cursor: "c" });
   expect(mine.answer.status).toBe(200);
   expect(Object.fromEntries(mine.answer.headers)).toMatchObject({
     "content-type": "text/event-stream; charset=utf-8",
@@ -168,6 +184,31 @@ test.each([
   },
 );
 
+test("the session of a page that is closed while its request is admitted is not checked for ever", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const admission = Promise.withResolvers<void>();
+  let asked = 0;
+  const server = await open({}, async () => {
+    asked += 1;
+    await admission.promise;
+    return admitted({ keyId: undefined, sessionId: newId() });
+  });
+  const closed = Promise.withResolvers<void>();
+  server.app.server.once("connection", (socket) => socket.once("close", () => closed.resolve()));
+  const end = server.connect().then(
+    () => "answered",
+    () => "aborted",
+  );
+  await eventually(() => expect(asked).toBe(1));
+  server.disconnect();
+  expect(await end).toBe("aborted");
+  await closed.promise;
+  admission.resolve();
+  await server.app.inject({ url: "/livez" });
+  vi.advanceTimersByTime(60_000);
+  expect(asked).toBe(1);
+});
+
 test("a page that does not read is cut off, and the others of its workspace get the hint", async () => {
   const streams = new EventStreams({ ...STREAM_LIMITS, gatherMs: 1 }, () => undefined);
   const toStream = (writableLength: number) => {
@@ -197,6 +238,6 @@ test("silent streams get heartbeats, and end when the gateway stops", async () =
   const server = await open({ heartbeatMs: 10 });
   const { state } = await server.connect();
   await eventually(() => expect(state.text).toContain(": heartbeat\n\n: heartbeat\n\n"));
-  await server.app.close();
+  await server.close();
   await eventually(() => expect(state.isOver).toBe(true));
 });

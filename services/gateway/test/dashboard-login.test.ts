@@ -193,6 +193,20 @@ test.each([[{}], [{ token: LINK, apiKey: KEY }], [{ token: 1 }], [{ password: "p
   },
 );
 
+test("a key of another cell opens no session here: the answer names the address of its cell", async () => {
+  const own = "https://eu1.example.com";
+  const addresses = new Map([["eu1", own]]).set("us1", "https://us1.example.com");
+  await open({ cells: { own: "eu1", addresses } });
+  const keyOf = (cell: string) => formatApiKey(new Uint8Array(32), "key", cell);
+  const answer = await logIn({ payload: { apiKey: ` ${keyOf("us1")}` } });
+  expect([answer.statusCode, codeOf(answer)]).toEqual([421, "wrong_cell"]);
+  expect(answer.headers["x-postrider-cell-address"]).toBe("https://us1.example.com");
+  expect(answer.headers["set-cookie"]).toBeUndefined();
+  expect(codeOf(await logIn({ payload: { apiKey: keyOf("ap1") } }))).toBe("login_failed");
+  expect(login).toBeUndefined();
+  expect((await logIn({ payload: { apiKey: keyOf("eu1") } })).statusCode).toBe(201);
+});
+
 test("attempts to log in are limited per address", async () => {
   await open();
   // On a slow machine the address gets new requests while it uses up the old ones.

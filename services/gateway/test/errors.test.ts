@@ -80,6 +80,13 @@ const unauthenticated: AdmissionResult = {
   limit: { ...limit, policy: "address" },
 };
 
+const elsewhere: AdmissionResult = {
+  kind: "wrong_cell",
+  limit: { ...limit, policy: "address" },
+  cell: "us1",
+  cellAddress: "https://us1.example.com",
+};
+
 const body = { content: "Hello", accountIds: [ACCOUNT_ID] };
 const create = (payload: unknown = body, headers: Record<string, string> = {}): InjectOptions => ({
   method: "POST",
@@ -250,6 +257,7 @@ test.each([
 test.each([
   [{ kind: "workspace_required", limit, workspaceIds: [] }, 400, "workspace_required"],
   [{ kind: "workspace_forbidden", limit, workspaceIds: [] }, 403, "workspace_forbidden"],
+  [elsewhere, 421, "wrong_cell"],
   [rateLimited, 429, "rate_limited"],
   [addressLimited, 429, "rate_limited"],
   [{ kind: "unavailable", retryAfterSeconds: 1 }, 503, "unavailable"],
@@ -330,6 +338,7 @@ const noScope = admitted({ scopes: new Set(), verified: false });
 
 test.each<[string, InjectOptions, AdmissionResult, number, string]>([
   ["401 before workspace", wrongEverything, unauthenticated, 401, "unauthenticated"],
+  ["421 before workspace", wrongEverything, elsewhere, 421, "wrong_cell"],
   ["the address's 429 before workspace", wrongEverything, addressLimited, 429, "rate_limited"],
   ["workspace before the workspace's 429", wrongEverything, rateLimited, 400, "invalid_request"],
   ["429 before 404", { url: "/api/v1/nothing" }, rateLimited, 429, "rate_limited"],

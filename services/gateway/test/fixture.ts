@@ -98,6 +98,8 @@ export interface Peers {
   readonly dashboardFolder?: string | undefined;
   readonly dashboardUploadOrigins?: readonly string[];
   readonly publicUrl?: string;
+  /** By default the installation has no cells. */
+  readonly cells?: ServerDeps["cells"];
   readonly patience?: ServerDeps["patience"];
   readonly unsentLimits?: ServerDeps["unsentLimits"];
   readonly bodyLimits?: ServerDeps["bodyLimits"];
@@ -177,6 +179,7 @@ export async function createTestServer(
       mediaUrlMs: 60_000,
     }),
     publicUrl: peers.publicUrl ?? PUBLIC_URL,
+    cells: peers.cells ?? { own: undefined, addresses: new Map() },
     defaultLocale: "en",
     trustedProxies: peers.trustedProxies ?? [],
     patience: peers.patience ?? {},

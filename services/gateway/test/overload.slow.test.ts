@@ -36,13 +36,10 @@ function hog(): AsyncDisposable {
 test("an overloaded gateway refuses new requests immediately, answers health probes, and recovers by itself", async () => {
   {
     await using _load = hog();
-    const answer = await eventually(
-      async () => {
-        const response = await get("/nothing");
-        return response.status === 503 && response;
-      },
-      { timeoutMs: 25_000 },
-    );
+    const answer = await eventually(async () => {
+      const response = await get("/nothing");
+      return response.status === 503 && response;
+    });
     expect(answer.headers.get("retry-after")).toBe("1");
     expect(await answer.json()).toMatchObject({ error: { code: "unavailable" } });
     expect((await get("/livez")).status).toBe(200);

@@ -1,7 +1,7 @@
 import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
-import { startCleaningAudit } from "@postrider/shared/audit/retention";
+import { oldAuditEntries } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -16,7 +16,6 @@ import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { startCleaningRows } from "@postrider/shared/postgres/clean-rows";
-import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { watchDisk } from "@postrider/shared/process/disk";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
@@ -196,6 +195,7 @@ function createAppRoutes(options: {
   const { config, posts, ...deps } = options;
   const { maxImageBytes, maxVideoBytes, grantMs, storageBytes, retentionDays, deploymentId } =
     config;
+  const assertOutboxRoom = createOutboxCapacityCheck(deps.sql);
   return createRoutes({
     ...deps,
     deploymentId,
@@ -207,7 +207,9 @@ function createAppRoutes(options: {
     storageTurns: createStorageTurns(),
     completeMs: COMPLETE_TIMEOUT_MS,
     prepareMs: PREPARE_TIMEOUT_MS,
-    assertRoom: createOutboxCapacityCheck(deps.sql),
+    assertRoom: async () => {
+      await Promise.all([assertOutboxRoom(), deps.guard.assertKeepsFiles()]);
+    },
   });
 }
 
@@ -233,9 +235,7 @@ function startJobs(
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),
     startRemovingOldMedia({ ...deps, posts: deps.posts.client(MediaUseService), retentionDays }),
-    startCleaningIdempotencyKeys(deps.sql, deps.logger),
-    startCleaningAudit({ ...deps, auditDays }),
-    ...startCleaningRows(deps.sql, deps.logger, CLEANINGS),
+    ...startCleaningRows(deps.sql, deps.logger, [...CLEANINGS, oldAuditEntries(auditDays)]),
     startRemovingWorkspaceMedia(deps, {
       list: () => removals.listWorkspaceRemovals({}),
       report: (report) => removals.reportWorkspaceRemoval(report),

@@ -131,17 +131,27 @@ test("the object store cannot be adopted while the data belongs to another deplo
   expect(await readMarker(store)).toMatchObject({ deploymentId: DEPLOYMENT });
 });
 
-test("two deployments with data of their own that share an object store do not delete each other's files", async () => {
+test("two deployments with data of their own that share an object store do not delete each other's files: only the owner of the store accepts any", async () => {
   const first = await ready();
   await using other = await startMedia({ store, deploymentId: "other" });
-  const second = await ready(other);
   const stored = await original.listStored();
 
   await runJobs(other);
   expect(await other.guard.read()).toMatchObject({ owner: { kind: "foreign" } });
   expect(await original.listStored()).toEqual(stored);
-  expect(await other.complete(second)).toMatchObject({ status: "ready" });
+  // The owner of the store deletes what it does not know.
+  await expect(ready(other)).rejects.toMatchObject({ reason: "unavailable" });
+  const imported = { workspaceId: newId(), url: "https://example.com/a.png" };
+  await expect(other.media.importMedia(imported)).rejects.toMatchObject({ reason: "unavailable" });
+  await runJobs(original);
   expect(await original.complete(first)).toMatchObject({ status: "ready" });
+  expect(await original.listStored()).toEqual(stored);
+
+  await other.recovery.adoptStore({});
+  const second = await ready(other);
+  await runJobs(original);
+  expect(await other.complete(second)).toMatchObject({ status: "ready" });
+  await expect(ready()).rejects.toMatchObject({ reason: "unavailable" });
 });
 
 test("an object store without a marker that contains older files is not marked without an operator, and only its files without a row are kept", async () => {

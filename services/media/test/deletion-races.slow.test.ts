@@ -318,7 +318,7 @@ test(`no stored post uses deleted media after ${ROUNDS} random interleavings of 
   // test the race.
   expect(results.filter(isDeleted).length).toBeGreaterThan(ROUNDS / 10);
   expect(results.filter(({ users }) => users > 0).length).toBeGreaterThan(ROUNDS / 10);
-}, 120_000);
+});
 
 /** Deletes media like `deleteMedia`, with steps that a test can leave out. */
 async function deleteWith(
@@ -403,7 +403,6 @@ test.each<[what: string, round: Partial<Round>, change: Partial<typeof whole>]>(
     );
     expect(broken(results)).not.toEqual([]);
   },
-  60_000,
 );
 
 test.each([

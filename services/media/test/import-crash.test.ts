@@ -55,9 +55,7 @@ test.each([
     // The import claim of the dead process blocks the idempotency key until the claim expires. The
     // test makes it expire at once.
     await importer.sql`update import_claims set lease_until = now()`;
-    const again = await eventually(() => importer.media.importMedia(request), {
-      timeoutMs: 20_000,
-    });
+    const again = await eventually(() => importer.media.importMedia(request));
     expect(again).toMatchObject({ replayed: left.rows === 1, media: { status: "ready" } });
     expect(await importer.remains(request.workspaceId)).toMatchObject({ rows: 1, files: 0 });
   },

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { fromJsonString } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
+import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
 import { RetentionService } from "@postrider/contracts/media/v1/retention_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
@@ -132,6 +134,7 @@ async function startReplica(
   const guard = new StoreGuard({ sql, store: options.store, deploymentId, logger });
   const store = guardStore(options.store, () => guard.mayDelete());
   await guard.read();
+  const assertOutboxRoom = createOutboxCapacityCheck(sql, options.maxOutboxRows);
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes });
   const nudgeRelay = (): void => {};
   const inspector = createFileInspector({ limits: LIMITS, logger });
@@ -166,7 +169,9 @@ async function startReplica(
     storageTurns: createStorageTurns(),
     completeMs: options.completeMs ?? 20_000,
     prepareMs: options.prepareMs ?? 20_000,
-    assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
+    assertRoom: async () => {
+      await Promise.all([assertOutboxRoom(), guard.assertKeepsFiles()]);
+    },
     nudgeRelay,
   });
   const access = identities.accessOf("media", RPC_CALLERS);
@@ -187,6 +192,8 @@ async function startReplica(
     media,
     storage: peer.client(StorageService),
     recovery: peer.client(RecoveryService),
+    files: peer.client(MediaFileService),
+    rows: peer.client(RowImportService),
     guard,
     ...createJobs({ sql, store, logger, guard }),
     retention: peer.client(RetentionService),

@@ -81,7 +81,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   };
   const start = async (): Promise<void> => {
     launch();
-    await eventually(async () => (await fetch(`${url}/readyz`)).ok, { timeoutMs: 60_000 });
+    await eventually(async () => (await fetch(`${url}/readyz`)).ok);
   };
   const ended = async (): Promise<void> => {
     if (child?.exitCode === null && child.signalCode === null) await once(child, "exit");

@@ -5,7 +5,6 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
-import { startCleaningAudit } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { type EventHandler, startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
@@ -23,7 +22,6 @@ import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock } from "@postrider/shared/postgres/clock";
-import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { type App, disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import { createLateNudge } from "@postrider/shared/process/loop";
@@ -40,7 +38,7 @@ import {
 } from "#src/clients/accounts.ts";
 import { type Config, MIGRATIONS } from "#src/config.ts";
 import { eventHandlers } from "#src/consumers/index.ts";
-import { startCleaningExpiredRows } from "#src/jobs/clean-expired-rows.ts";
+import { startCleaningOldRows } from "#src/jobs/clean-old-rows.ts";
 import { startRemovingOldPosts } from "#src/jobs/remove-old-posts.ts";
 import { type Scheduler, startScheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
@@ -99,16 +97,14 @@ function startJobs(options: {
   const tasks = peers.delivery.client(TaskService);
   const scheduler = startScheduler({ sql, logger, nudgeRelay, missedAfterMs });
   const sweep = startSweep({ sql, logger, nudgeRelay, tasks, everyMs: sweepMs, sweepAfterMs });
-  const keys = startCleaningIdempotencyKeys(sql, logger);
-  const audit = startCleaningAudit({ sql, logger, auditDays });
-  const expired = startCleaningExpiredRows(sql, logger);
+  const cleanings = startCleaningOldRows(sql, logger, auditDays);
   const media = peers.media.client(MediaService);
   const removal = startRemovingOldPosts({ sql, media, logger, retentionDays });
   const workspaces = startRemoval(peers, { sql, logger });
   const watch = startDeploymentWatch(guard, logger);
   return {
     scheduler,
-    all: [scheduler, sweep, keys, audit, ...expired, removal, workspaces, watch],
+    all: [scheduler, sweep, ...cleanings, removal, workspaces, watch],
   };
 }
 

@@ -53,4 +53,4 @@ test(`each of ${ROUNDS} random interleavings of CreatePost requests with one ide
       (select count(*) from outbox) as events,
       (select reserved from quota_usage where subject = ${workspaceId}) as reserved`;
   expect(stored).toEqual({ posts: ROUNDS, events: ROUNDS, reserved: ROUNDS });
-}, 60_000);
+});

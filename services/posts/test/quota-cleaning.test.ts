@@ -2,7 +2,7 @@ import { together } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { startCleaningExpiredRows } from "#src/jobs/clean-expired-rows.ts";
+import { startCleaningOldRows } from "#src/jobs/clean-old-rows.ts";
 import { newWorkspace, startPostsForFile } from "./fixture.ts";
 
 const posts = await startPostsForFile();
@@ -43,7 +43,7 @@ test("the quota counters of periods before the previous month are deleted, excep
   await insertCounter(workspaceId, open, 1);
 
   const logger = createLogger({ service: "test", level: "silent" });
-  await using _jobs = together(startCleaningExpiredRows(posts.sql, logger));
+  await using _jobs = together(startCleaningOldRows(posts.sql, logger, 400));
 
   const expected = [...kept, open].toSorted();
   await eventually(async () => (await periodsOf(workspaceId)).length === expected.length);
@@ -58,7 +58,7 @@ test("more past quota counters than one statement deletes are all deleted in one
     from generate_series(1, 12000) as n`;
 
   const logger = createLogger({ service: "test", level: "silent" });
-  await using _jobs = together(startCleaningExpiredRows(posts.sql, logger));
+  await using _jobs = together(startCleaningOldRows(posts.sql, logger, 400));
 
   await eventually(async () => (await periodsOf(workspaceId)).length === 0);
 });

@@ -17,13 +17,15 @@ async function open() {
     const rows: Record<string, unknown>[] = [];
     let after = "";
     let pages = 0;
+    let largest = 0;
     do {
       const page = await client.listExportedRows({ workspaceId, table, after });
       rows.push(...page.rows.map((row) => JSON.parse(row) as Record<string, unknown>));
       after = page.next;
       pages += 1;
+      largest = Math.max(largest, page.rows.join("").length);
     } while (after !== "");
-    return { rows, pages };
+    return { rows, pages, largest };
   };
   return { ...database, client, readAll };
 }
@@ -31,7 +33,7 @@ async function open() {
 test("an export has every row of the workspace in each exported table, none of another workspace, and no column that is left out", async () => {
   await using given = await open();
   const { removed: one } = await fillTwoWorkspaces(given);
-  for (const [table, omitted] of Object.entries(EXPORTED_TABLES)) {
+  for (const [table, { omitted = [] }] of Object.entries(EXPORTED_TABLES)) {
     const { rows } = await given.readAll(one, table);
     expect([table, rows.map((row) => row.workspace_id)]).toEqual([table, [one]]);
     for (const column of omitted) expect(rows[0]).not.toHaveProperty(column);
@@ -56,6 +58,20 @@ test("an export of many rows among those of another workspace finds each row onc
 
 test("a table that is not exported is refused", async () => {
   await using given = await open();
-  const request = { workspaceId: newId(), table: "idempotency_keys", after: "" };
+  const request = { workspaceId: newId(), table: "post_limits", after: "" };
   await expect(given.client.listExportedRows(request)).rejects.toThrow("invalid_request");
+});
+
+test("an export of large posts is read in pages of a few megabytes", async () => {
+  await using given = await open();
+  const { sql } = given;
+  const workspaceId = newId();
+  await sql`
+    insert into posts (id, workspace_id, status, content, options, media_ids, media, created_via, created_at, updated_at)
+    select gen_random_uuid(), ${workspaceId}, 'draft', repeat('text', 64000), '{}', '{}', '[]', 'rest', now(), now()
+    from generate_series(1, 60) as n`;
+  const { rows, largest } = await given.readAll(workspaceId, "posts");
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(60);
+  expect(rows).toHaveLength(60);
+  expect(largest).toBeLessThan(8 * 1024 * 1024);
 });

@@ -1,12 +1,14 @@
-import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { notFound, ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { toInstant } from "#src/answers.ts";
 import {
   type Arguments,
   type Command,
@@ -15,12 +17,12 @@ import {
   type Result,
   type Terminal,
 } from "#src/command.ts";
+import { hashOf, type Manifest, readLines } from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
 const SERVICES = ["accounts", "media", "posts", "delivery"] as const;
-
 /** How far a file is: `after` is undefined when it is complete. */
 interface FileState {
   readonly rows: number;
@@ -32,6 +34,10 @@ interface FileState {
 interface Progress {
   readonly workspaceId: string;
   readonly startedAt: string;
+  /**
+   * When the workspace was stopped; null when it worked, so that the export is not of one moment.
+   */
+  readonly stoppedAt: string | null;
   readonly files: Record<string, FileState>;
 }
 
@@ -45,9 +51,32 @@ async function writeProgress(folder: string, progress: Progress): Promise<void> 
   await writeJson(join(folder, "progress.json"), progress);
 }
 
-async function readProgress(folder: string, workspaceId: string): Promise<Progress> {
+/** Null while the workspace works, or what it did when it was stopped may not have ended. */
+async function findStop(services: Services, workspaceId: string): Promise<string | null> {
+  const found = await services
+    .client("accounts", WorkspaceService)
+    .batchGetWorkspaces({ ids: [workspaceId] });
+  const [workspace] = found.workspaces;
+  if (workspace === undefined) throw notFound();
+  const { removals } = await services
+    .client("accounts", WorkspaceRemovalService)
+    .listWorkspaceRemovals({});
+  const removal = removals.find((each) => each.workspaceId === workspaceId);
+  const stop = toInstant(workspace.deletion?.requestedAt);
+  if (removal === undefined || removal.isRemoving || stop === null) return null;
+  return Date.parse(stop) < Date.now() - removal.settleSeconds * 1000 ? stop : null;
+}
+
+async function readProgress(
+  services: Services,
+  folder: string,
+  workspaceId: string,
+): Promise<Progress> {
   const path = join(folder, "progress.json");
-  if (!existsSync(path)) return { workspaceId, startedAt: new Date().toISOString(), files: {} };
+  if (!existsSync(path)) {
+    const stoppedAt = await findStop(services, workspaceId);
+    return { workspaceId, startedAt: new Date().toISOString(), stoppedAt, files: {} };
+  }
   const progress = JSON.parse(await readFile(path, "utf8")) as Progress;
   if (progress.workspaceId !== workspaceId)
     throw new CommandFailure("other_workspace", `${folder} contains another workspace`);
@@ -82,17 +111,6 @@ async function exportTable(
     await writeProgress(folder, progress);
   }
   return state.rows;
-}
-
-/** A line at a time, so that memory does not grow with the file. */
-async function* readLines(path: string): AsyncGenerator<string, undefined> {
-  let rest = "";
-  for await (const chunk of createReadStream(path, { encoding: "utf8" })) {
-    const lines = (rest + String(chunk)).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines;
-  }
-  return undefined;
 }
 
 async function exportFile(
@@ -136,16 +154,14 @@ async function exportFiles(
   }
 }
 
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest("hex");
-}
-
 /** Written last: a folder with a manifest is complete. */
-async function writeManifest(folder: string, progress: Progress): Promise<Result> {
-  const { workspaceId, startedAt } = progress;
-  const files: Record<string, object> = {};
+async function writeManifest(
+  services: Services,
+  folder: string,
+  progress: Progress,
+): Promise<Result> {
+  const { workspaceId, startedAt, stoppedAt } = progress;
+  const files: Manifest["files"] = {};
   for (const [name, { rows, bytes }] of Object.entries(progress.files))
     files[name] = { rows, bytes, sha256: await hashOf(join(folder, name)) };
   const media = (await readdir(join(folder, "media"))).filter((name) => isId(name)).toSorted();
@@ -153,17 +169,18 @@ async function writeManifest(folder: string, progress: Progress): Promise<Result
     const path = join(folder, "media", id);
     files[`media/${id}`] = { rows: 0, bytes: (await stat(path)).size, sha256: await hashOf(path) };
   }
+  const isStopped = stoppedAt !== null && (await findStop(services, workspaceId)) === stoppedAt;
   const finishedAt = new Date().toISOString();
-  await writeJson(join(folder, "manifest.json"), {
-    version: 1,
-    workspaceId,
-    startedAt,
-    finishedAt,
-    files,
-  });
+  const manifest: Manifest = { version: 1, workspaceId, isStopped, startedAt, finishedAt, files };
+  await writeJson(join(folder, "manifest.json"), manifest);
   const rows = Object.values(progress.files).reduce((sum, file) => sum + file.rows, 0);
-  const text = formatRecord({ folder, rows: String(rows), "media files": String(media.length) });
-  return { json: { workspaceId, folder, rows, mediaFiles: media.length }, text };
+  const text = formatRecord({
+    folder,
+    rows: String(rows),
+    "media files": String(media.length),
+    "of a stopped workspace": isStopped ? "yes" : "no; an import cancels what was not finished",
+  });
+  return { json: { workspaceId, folder, rows, mediaFiles: media.length, isStopped }, text };
 }
 
 async function exportWorkspace(
@@ -175,7 +192,7 @@ async function exportWorkspace(
   const folder = getText(args, "to");
   if (!isId(workspaceId)) throw notFound();
   await mkdir(folder, { recursive: true });
-  const progress = await readProgress(folder, workspaceId);
+  const progress = await readProgress(services, folder, workspaceId);
   for (const service of SERVICES) {
     const client = services.client(service, WorkspaceExportService);
     const { tables } = await client.listExportedTables({});
@@ -186,7 +203,7 @@ async function exportWorkspace(
     }
   }
   await exportFiles(services, folder, progress);
-  return await writeManifest(folder, progress);
+  return await writeManifest(services, folder, progress);
 }
 
 export const workspaceExportCommands: readonly Command[] = [

@@ -6,7 +6,7 @@ import { Dialog } from "../kit/dialog.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
 import { Field, Input } from "../kit/field.tsx";
 import { PLATFORMS } from "../kit/platform-tile.tsx";
-import { useAct } from "../posts/use-act.ts";
+import { useAct } from "../kit/use-act.ts";
 import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { connectApi, type CredentialPlatform, CREDENTIALS } from "./connect-api.ts";

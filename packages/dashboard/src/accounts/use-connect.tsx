@@ -1,6 +1,6 @@
 import type { Account, PlatformId } from "@postrider/client";
 import { type ReactNode, useState } from "react";
-import { useAct } from "../posts/use-act.ts";
+import { useAct } from "../kit/use-act.ts";
 import { connectApi, type CredentialPlatform, takesCredentials } from "./connect-api.ts";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
 

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { afterAnswer, type Connection } from "./connection.ts";
+import { expect, test, vi } from "vitest";
+import { changeSettings } from "../settings/settings.ts";
+import { afterAnswer, type Connection, watchedFetch } from "./connection.ts";
 
 const FINE: Connection = {
   lostSince: undefined,
@@ -29,4 +30,20 @@ test("an ended session stays ended until a request is answered with success", ()
   expect(ended.sessionEnded).toBe(true);
   expect(afterAnswer(ended, answer(404), 0).sessionEnded).toBe(true);
   expect(afterAnswer(ended, answer(201), 0).sessionEnded).toBe(false);
+});
+
+test("a request asks for the language of the page, also after that has been changed, and keeps its other headers", async () => {
+  const asked: (string | null)[] = [];
+  vi.stubGlobal("document", { documentElement: { dataset: {} } });
+  vi.stubGlobal("requestAnimationFrame", () => 0);
+  vi.stubGlobal("fetch", (_url: string, { headers }: { readonly headers: Headers }) => {
+    asked.push(headers.get("accept-language"), headers.get("if-match"));
+    return Promise.resolve(answer(200));
+  });
+  for (const language of ["ko", "en"] as const) {
+    changeSettings({ language });
+    await watchedFetch("/api", { headers: { "if-match": "1" } });
+  }
+  expect(asked).toEqual(["ko", "1", "en", "1"]);
+  vi.unstubAllGlobals();
 });

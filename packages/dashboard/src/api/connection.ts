@@ -1,4 +1,5 @@
 import { createStore } from "../settings/create-store.ts";
+import { readSettings } from "../settings/settings.ts";
 
 /**
  * What the last answers say about the way to the server. The banner of the frame and the dialog of
@@ -54,10 +55,15 @@ function isFine({ lostSince, unavailable, limitedUntil, sessionEnded }: Connecti
   );
 }
 
-/** Like `fetch`, and notes what the answer says about the connection. */
+/**
+ * Like `fetch`, and notes what the answer says about the connection. It asks for the words of
+ * errors in the language of the page, which need not be that of the browser.
+ */
 export const watchedFetch: typeof fetch = async (input, init) => {
+  const headers = new Headers(init?.headers);
+  if (!headers.has("accept-language")) headers.set("accept-language", readSettings().language);
   try {
-    const response = await fetch(input, init);
+    const response = await fetch(input, { ...init, headers });
     connection.set(afterAnswer(connection.get(), response, Date.now()));
     return response;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { Keyboard } from "lucide-react";
+import { queryClient } from "../api/query-client.ts";
 import { Button } from "../kit/button.tsx";
 import { Switch } from "../kit/field.tsx";
 import { Segments } from "../kit/segments.tsx";
@@ -6,6 +7,12 @@ import { changeSettings, type Language, type Theme, useSettings } from "../setti
 import { frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
 import css from "./frame.module.css";
+
+/** What the server has put into words is read again. */
+function changeLanguage(language: Language): void {
+  changeSettings({ language });
+  void queryClient.invalidateQueries();
+}
 
 /** What a reader sets for this browser; it takes effect at once. */
 export function SettingsBox({ onShowKeys }: { readonly onShowKeys: () => void }) {
@@ -31,7 +38,7 @@ export function SettingsBox({ onShowKeys }: { readonly onShowKeys: () => void })
         <Segments<Language>
           label={words.language}
           value={language}
-          onChange={(value) => changeSettings({ language: value })}
+          onChange={changeLanguage}
           segments={[
             { value: "en", label: <span lang="en">English</span> },
             { value: "ko", label: <span lang="ko">한국어</span> },

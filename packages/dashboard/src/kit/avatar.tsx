@@ -42,7 +42,7 @@ export function Avatar({ id, name, platform, size }: AvatarProps) {
   );
 }
 
-interface WhoProps extends AvatarProps {
+export interface WhoProps extends AvatarProps {
   /** Default: the name of the platform. */
   readonly below?: ReactNode;
   /** What the initial is of, where the name is not that of the account. */

@@ -12,6 +12,8 @@ interface TimeProps {
   readonly at: string;
   /** `clock` under a head that says the day; `day` with the date even when it is today. */
   readonly show?: "near" | "clock" | "day" | undefined;
+  /** Without the place, under a head that says it. */
+  readonly isPlaced?: boolean | undefined;
   /** Another zone than the one of the reader, such as that of a queue rule. */
   readonly zone?: string | undefined;
 }
@@ -20,7 +22,7 @@ interface TimeProps {
  * A time with its place. The tooltip has seconds, offset, a second zone, UTC and the distance; it
  * is written when the pointer comes, since writing it takes longer than drawing the row around it.
  */
-export function Time({ at, show = "near", zone }: TimeProps) {
+export function Time({ at, show = "near", isPlaced = true, zone }: TimeProps) {
   const words = useWords(kitWords);
   const settings = useSettings();
   const { language } = settings;
@@ -34,7 +36,13 @@ export function Time({ at, show = "near", zone }: TimeProps) {
       }}
     >
       {show !== "clock" && <Day zoned={zoned} show={show} />}
-      <b>{clockOf(zoned, language)}</b> <i>{placeOf(zoned.timeZoneId, language)}</i>
+      {isPlaced ? (
+        <>
+          <b>{clockOf(zoned, language)}</b> <i>{placeOf(zoned.timeZoneId, language)}</i>
+        </>
+      ) : (
+        clockOf(zoned, language)
+      )}
     </time>
   );
 }

@@ -55,7 +55,7 @@ export const mediaKo: typeof mediaEn = {
   videos: "동영상",
   room: (used, all) => `${used} / ${all}`,
   roomLabel: "파일 저장 공간",
-  inPosts: (n) => `게시물 ${n}개에 사용`,
+  inPosts: (n) => `게시물 ${n}개`,
   usedBy: (n) => `게시물 ${n}개에서 사용 중`,
   file: "파일",
   added: "추가",

@@ -5,6 +5,7 @@ import { Button } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
 import { Time } from "../kit/time.tsx";
+import { useAct } from "../kit/use-act.ts";
 import { useSettings } from "../settings/settings.ts";
 import { clockOf } from "../time/format-time.ts";
 import { toZoned } from "../time/place-in-zone.ts";
@@ -12,7 +13,6 @@ import { useWords } from "../words/use-words.ts";
 import css from "./conflict-dialog.module.css";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
-import { useAct } from "./use-act.ts";
 
 interface ConflictDialogProps {
   readonly postId: string;

@@ -9,11 +9,11 @@ import { Button, LinkButton } from "../kit/button.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
 import { PLATFORMS } from "../kit/platform-tile.tsx";
 import { showToast } from "../kit/toast.tsx";
+import { useAct } from "../kit/use-act.ts";
 import { useWords } from "../words/use-words.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
 import { profileUrlOf } from "./profile-url.ts";
-import { useAct } from "./use-act.ts";
 
 /** What the button needs to know of the failures that it mends. */
 export interface Failure {

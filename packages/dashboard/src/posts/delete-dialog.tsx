@@ -1,15 +1,12 @@
 import type { PlatformId, PostStatus, TargetStatus } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { api } from "../api/api.ts";
-import { Button } from "../kit/button.tsx";
-import { Dialog } from "../kit/dialog.tsx";
-import { ErrorNotice } from "../kit/error-notice.tsx";
+import { ConfirmDialog } from "../kit/confirm-dialog.tsx";
 import { PLATFORMS, PlatformTile } from "../kit/platform-tile.tsx";
 import { showToast } from "../kit/toast.tsx";
 import { useWords } from "../words/use-words.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
-import { useAct } from "./use-act.ts";
 
 /** What a list and the page of a post both know of it. */
 interface DeletablePost {
@@ -53,28 +50,22 @@ export function DeleteDialog({ post, onClose, onDeleted }: DeleteDialogProps) {
     (id) => platforms?.find((platform) => platform.id === id)?.rules.delete.supported ?? true,
   );
   const isDraft = post.status === "draft" || post.status === "scheduled";
-  const { run, isBusy, error } = useAct(async () => {
+  const remove = async () => {
     await api.deletePost(post.id);
     if (isDraft) showToast(words.gone);
     onClose();
     onDeleted?.();
-  });
+  };
   return (
-    <Dialog
+    <ConfirmDialog
       title={isDraft ? words.draftTitle : words.title}
+      confirm={labelOf(effect, words)}
+      keep={words.keep}
+      act={remove}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{words.keep}</Button>
-          <Button kind="danger-solid" busy={isBusy} onClick={run}>
-            {labelOf(effect, words)}
-          </Button>
-        </>
-      }
     >
       {isDraft ? <p className="sm quiet">{words.draftHint}</p> : <EffectList effect={effect} />}
-      {error !== undefined && <ErrorNotice error={error} />}
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 

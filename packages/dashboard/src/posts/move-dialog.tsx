@@ -8,6 +8,7 @@ import { Dialog } from "../kit/dialog.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
 import { FieldError } from "../kit/field.tsx";
 import { Segments } from "../kit/segments.tsx";
+import { useAct } from "../kit/use-act.ts";
 import { queueApi } from "../queue/queue-api.ts";
 import { useSettings } from "../settings/settings.ts";
 import { clockOf, dayOf } from "../time/format-time.ts";
@@ -22,7 +23,6 @@ import { useMovePost } from "./move-post.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
 import { titleOf } from "./title-of.ts";
-import { useAct } from "./use-act.ts";
 
 interface MoveDialogProps {
   readonly post: {

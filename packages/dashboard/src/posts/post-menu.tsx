@@ -18,13 +18,13 @@ import { Dialog } from "../kit/dialog.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
 import { Menu, type MenuItem } from "../kit/menu.tsx";
 import { showToast } from "../kit/toast.tsx";
+import { useAct } from "../kit/use-act.ts";
 import { useCan } from "../session/session-context.ts";
 import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import { postWords } from "./post-words.ts";
-import { useAct } from "./use-act.ts";
 
 type Open = "move" | "delete";
 

@@ -1,6 +1,7 @@
 import type { postEn } from "./words-en.ts";
 
 export const postKo: typeof postEn = {
+  newPost: "새 게시물",
   causes: {
     account_reconnect_required: "접근 권한 만료",
     account_disconnected: "계정 연결 해제됨",
@@ -19,11 +20,11 @@ export const postKo: typeof postEn = {
     missed: "예약 시각을 놓침",
     internal_error: "Postrider 오류",
   },
-  reconnectThenRetry: (count) => (count === 0 ? "다시 연결" : `다시 연결하고 ${count}개 재시도`),
-  reconnectThenRetryIt: "다시 연결하고 재시도",
+  reconnectThenRetry: (count) => (count === 0 ? "다시 연결" : `다시 연결하고 ${count}개 다시 시도`),
+  reconnectThenRetryIt: "다시 연결하고 다시 시도",
   doneRetryIt: "완료, 다시 시도",
   retryIt: "다시 시도",
-  doneRetry: (count) => `완료, ${count}개 재시도`,
+  doneRetry: (count) => `완료, ${count}개 다시 시도`,
   retry: (count) => `${count}개 다시 시도`,
   publishNow: "지금 게시",
   changeContent: "이 계정만 바꾸기",

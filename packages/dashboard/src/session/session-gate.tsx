@@ -18,7 +18,9 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   const [path] = useLocation();
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- the first screen only
   useEffect(() => prepareScreen(path), []);
-  const { data, error, refetch } = useQuery({ queryKey: SESSION_KEY, queryFn: sessionApi.get });
+  const session = useQuery({ queryKey: SESSION_KEY, queryFn: sessionApi.get });
+  // The frame, which says that reads are repeated, is not there yet.
+  const { data, failureReason: error, refetch } = session;
   if (data !== undefined) return <SessionContext value={data}>{children}</SessionContext>;
   if (error instanceof PostriderError && error.status === 401)
     return (

@@ -1,7 +1,15 @@
 import { beforeAll, expect, test } from "vitest";
 import { kitEn } from "../words/kit-en.ts";
 import { kitKo } from "../words/kit-ko.ts";
-import { clockOf, dayHeadOf, dayOf, distanceOf, fullOf, nearDayOf } from "./format-time.ts";
+import {
+  clockOf,
+  dayHeadOf,
+  dayOf,
+  distanceOf,
+  durationOf,
+  fullOf,
+  nearDayOf,
+} from "./format-time.ts";
 import { loadTemporal } from "./load-temporal.ts";
 import { toZoned } from "./place-in-zone.ts";
 import { offsetOf, placeOf } from "./place-names.ts";
@@ -61,4 +69,12 @@ test("a distance has its two largest units, and leaves out one that is zero", ()
   expect(distance(7200)).toBe("2 h");
   expect(distance(-58)).toBe("58 s");
   expect(distance(0)).toBe("0 s");
+});
+
+test("a duration has a decimal below a minute, ms where that would be zero, and the unit of the language", () => {
+  expect(durationOf(24, kitEn.distance)).toBe("24 ms");
+  expect(durationOf(320, kitEn.distance)).toBe("0.3 s");
+  expect(durationOf(30_000, kitEn.distance)).toBe("30.0 s");
+  expect(durationOf(195_000, kitEn.distance)).toBe("3 min 15 s");
+  expect(durationOf(520, kitKo.distance)).toBe("0.5초");
 });

@@ -141,6 +141,12 @@ export function distanceOf(ms: number, words: DistanceWords, units: 1 | 2 = 2): 
     .join(" ");
 }
 
+/** "24 ms", "0.3 s", "3 min 15 s": how long something took. */
+export function durationOf(ms: number, words: DistanceWords): string {
+  if (ms < 100) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)}${words.second}` : distanceOf(ms, words);
+}
+
 function writeDate(day: Temporal.PlainDate, language: Language, options: Options): string {
   return write(day.toZonedDateTime("UTC"), LOCALES[language], options);
 }
@@ -150,14 +156,18 @@ export function monthOf(day: Temporal.PlainDate, language: Language): string {
   return writeDate(day, language, { month: "long", year: "numeric" });
 }
 
-/** "22–28 March 2027", with a month and a year once where both days share them. */
+/**
+ * "22–28 March 2027", with a month and a year once where both days share them; in little room with
+ * the short month and without the year.
+ */
 export function spanOf(
-  first: Temporal.PlainDate,
-  last: Temporal.PlainDate,
+  [first, last]: readonly [Temporal.PlainDate, Temporal.PlainDate],
   language: Language,
+  isNarrow: boolean,
 ): string {
   const ms = (day: Temporal.PlainDate) => day.toZonedDateTime("UTC").epochMilliseconds;
-  const options: Options = { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" };
+  const length: Options = isNarrow ? { month: "short" } : { month: "long", year: "numeric" };
+  const options: Options = { day: "numeric", ...length, timeZone: "UTC" };
   return formatOf(LOCALES[language], options).formatRange(ms(first), ms(last));
 }
 
@@ -169,9 +179,14 @@ export function weekdayOf(
   return writeDate(day, language, { weekday });
 }
 
-/** "1 Dec", "12월 1일". */
-export function dateOf(day: Temporal.PlainDate, language: Language): string {
-  return writeDate(day, language, { day: "numeric", month: "short" });
+/** "1 Dec", "12월 1일"; in little room "12. 1." in Korean. */
+export function dateOf(
+  day: Temporal.PlainDate,
+  language: Language,
+  isNarrow: boolean = false,
+): string {
+  const month = language === "ko" && isNarrow ? "numeric" : "short";
+  return writeDate(day, language, { day: "numeric", month });
 }
 
 /** "Tue 24 November", "11월 24일 (화)". */

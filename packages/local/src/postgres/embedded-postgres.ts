@@ -51,7 +51,7 @@ const settings = {
   log_timezone: "UTC",
 };
 
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 150_000;
 
 /**
  * Creates the cluster unless it exists. For root, Postgres runs as `nobody`. The next start

@@ -44,6 +44,22 @@ async function compressFiles(folder: string): Promise<void> {
   );
 }
 
+/**
+ * Beside the start of the services, which are of use without the page.
+ *
+ * @param warn Is called with the reason when the page cannot be built.
+ */
+export async function tryToBuildDashboard(
+  root: string,
+  settings: Readonly<Record<string, string | undefined>>,
+  warn: (message: string, error: unknown) => void,
+): Promise<void> {
+  if (settings["DASHBOARD"] === "off") return;
+  await buildDashboard(root).catch((error: unknown) =>
+    warn("the dashboard could not be built, so /app answers 404", error),
+  );
+}
+
 const readStamp = (output: string): string | undefined =>
   existsSync(join(output, STAMP)) ? readFileSync(join(output, STAMP), "utf8") : undefined;
 

@@ -13,7 +13,7 @@ export interface ServerProcessOptions {
   readonly graceMs: number;
 }
 
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 150_000;
 
 /** @throws Error that ends with the last output of the server. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<RunningPart> {

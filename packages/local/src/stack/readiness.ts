@@ -5,7 +5,7 @@ import { poll } from "#src/processes/poll.ts";
 import type { SupervisedPart } from "#src/processes/supervised-part.ts";
 import type { ReplicaPorts } from "#src/stack/stack-ports.ts";
 
-const startTimeoutMs = 60_000;
+const startTimeoutMs = 150_000;
 
 /**
  * @throws Error in one line, with the process's last error, when it ended or was not ready in time.

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { type DemoWorkspace, ensureDemoWorkspace } from "#src/demo/demo-workspace.ts";
-import { buildDashboard } from "#src/processes/build-dashboard.ts";
+import { tryToBuildDashboard } from "#src/processes/build-dashboard.ts";
 import { writeJsonFile } from "#src/processes/json-file.ts";
 import { claimFolder } from "#src/processes/leftovers.ts";
 import { type SupervisedPart, PartRegistry } from "#src/processes/supervised-part.ts";
@@ -101,14 +101,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
 }
 
-/** Beside the start of Postgres. Without the page, the rest of the stack is of use all the same. */
-async function buildPage(settings: Environment, report: (line: string) => void): Promise<void> {
-  if (settings["DASHBOARD"] === "off") return;
-  await buildDashboard(root).catch((error: unknown) =>
-    report(`the dashboard could not be built, so /app answers 404: ${reasonOf(error)}`),
-  );
-}
-
 async function startEverything(
   context: StackContext,
   options: {
@@ -119,7 +111,9 @@ async function startEverything(
   },
 ): Promise<StackFacts> {
   const { layout, settings, secrets, ports } = context;
-  const page = buildPage(settings, options.report);
+  const page = tryToBuildDashboard(root, settings, (message, error) =>
+    options.report(`${message}: ${reasonOf(error)}`),
+  );
   const [database, broker, simulator] = await allSteps(options.abort, [
     startDatabase(context),
     startBroker(context, options.kafka),

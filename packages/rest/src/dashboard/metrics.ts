@@ -50,6 +50,11 @@ export const MetricsSums = Type.Object({
       seen: Type.Integer({ minimum: 0 }),
       publications: Type.Integer({ minimum: 0 }),
       publishedAt: Instant,
+      /**
+       * How often it was seen after each six of its first 48 hours, as far as it is as old and
+       * there were readings.
+       */
+      line: Type.Array(Type.Integer({ minimum: 0 })),
       ...COUNTERS,
     }),
   ),

@@ -23,5 +23,10 @@ export const BoundedCount = Type.Object({
 /** The cursor of the next page; null on the last page. */
 export const NextCursor = nullable(Type.String());
 
+/** @param count Exact up to `MAX_COUNT`; anything higher stands for more. */
+export function toBoundedCount(count: number): BoundedCountJson {
+  return { count: Math.min(count, MAX_COUNT), isMore: count > MAX_COUNT };
+}
+
 export type WordsJson = Static<typeof Words>;
 export type BoundedCountJson = Static<typeof BoundedCount>;

@@ -7,6 +7,8 @@ export const AUDIT_ACTIONS = [
   "workspace.delete",
   "workspace.cancel_deletion",
   "workspace.remove",
+  "workspace.import",
+  "workspace.finish_import",
   "key.create",
   "key.revoke",
   "dashboard_link.issue",

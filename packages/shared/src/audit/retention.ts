@@ -1,10 +1,5 @@
 import type { EnvReader } from "#src/config.ts";
-import type { Sql } from "#src/postgres.ts";
-import { startLoop } from "#src/process/loop.ts";
-import type { Logger } from "#src/telemetry/logger.ts";
-
-const CLEAN_EVERY_MS = 10 * 60_000;
-const PAGE_ENTRIES = 1_000;
+import type { RowCleaning } from "#src/postgres/clean-rows.ts";
 
 /** The database keeps entries for at least 90 days, whatever a process asks for. */
 export function readAuditDays(read: EnvReader): number {
@@ -16,25 +11,17 @@ export function readAuditDays(read: EnvReader): number {
     .integer("AUDIT_LOG_DAYS", { default: 400, min: 90, max: 36_500 });
 }
 
-interface Options {
-  readonly sql: Sql;
-  readonly logger: Logger;
-  readonly auditDays: number;
-}
-
-/** Deletes old entries of the audit log, and deeds that are over 90 days old, in pages. */
-export function startCleaningAudit({ sql, logger, auditDays }: Options): AsyncDisposable {
-  return startLoop({
-    idleMs: CLEAN_EVERY_MS,
-    work: async () => {
-      const [row] = await sql<{ deleted: number }[]>`
-        select delete_old_audit_entries(${PAGE_ENTRIES}, ${auditDays}) as deleted`;
-      return row?.deleted === PAGE_ENTRIES;
+/** Old entries of the audit log, and deeds that are over 90 days old. */
+export function oldAuditEntries(auditDays: number): RowCleaning {
+  return {
+    job: "clean-audit",
+    rows: "old entries of the audit log",
+    idleMs: 10 * 60_000,
+    pageRows: 1000,
+    deleteRows: async (sql, limit) => {
+      const [row] = await sql<[{ deleted: number }]>`
+        select delete_old_audit_entries(${limit}, ${auditDays}) as deleted`;
+      return row.deleted;
     },
-    onError: (error) =>
-      logger.warn(
-        { err: error, job: "clean-audit" },
-        "old entries of the audit log could not be deleted; the next run of the job tries again",
-      ),
-  });
+  };
 }

@@ -1,8 +1,6 @@
 import type { EnvReader } from "#src/config.ts";
 import { isProduction } from "#src/config/production.ts";
-
-/** One to eight letters and digits, so that a cell is a part of an API key and of a host name. */
-export const CELL_NAME = "[a-z0-9]{1,8}";
+import { CELL_NAME } from "#src/secrets/api-keys.ts";
 
 /**
  * A cell is an installation with databases of its own. The API keys that it issues name it, so that

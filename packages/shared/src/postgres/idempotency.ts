@@ -1,8 +1,7 @@
 import postgres from "postgres";
 import { conflict, unprocessable, type ServiceError } from "#src/errors.ts";
-import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
-import { startLoop } from "#src/process/loop.ts";
-import type { Logger } from "#src/telemetry/logger.ts";
+import type { ISql, TransactionSql } from "#src/postgres.ts";
+import type { RowCleaning } from "#src/postgres/clean-rows.ts";
 
 /** The response is stored as binary protobuf in `idempotency_keys` for 24 hours. */
 export interface KeyedRequest {
@@ -18,9 +17,6 @@ interface StoredResponse {
   readonly fingerprint: string;
   readonly response: Uint8Array;
 }
-
-const CLEAN_EVERY_MS = 10 * 60_000;
-const CLEAN_PAGE_KEYS = 1000;
 
 export function keyInProgress(): ServiceError {
   return conflict("idempotency_conflict", [], { retryAfterMs: 1000 });
@@ -115,14 +111,10 @@ async function deleteExpiredKeys(sql: ISql, limit: number): Promise<number> {
 }
 
 /** When it runs does not matter, because an expired key is free anyway. */
-export function startCleaningIdempotencyKeys(sql: Sql, logger: Logger): AsyncDisposable {
-  return startLoop({
-    idleMs: CLEAN_EVERY_MS,
-    work: async () => (await deleteExpiredKeys(sql, CLEAN_PAGE_KEYS)) === CLEAN_PAGE_KEYS,
-    onError: (error) =>
-      logger.warn(
-        { err: error, job: "clean-idempotency-keys" },
-        "expired idempotency keys could not be deleted; the next run of the job tries again",
-      ),
-  });
-}
+export const EXPIRED_IDEMPOTENCY_KEYS: RowCleaning = {
+  job: "clean-idempotency-keys",
+  rows: "expired idempotency keys",
+  idleMs: 10 * 60_000,
+  pageRows: 1000,
+  deleteRows: deleteExpiredKeys,
+};

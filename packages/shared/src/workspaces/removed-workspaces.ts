@@ -1,4 +1,4 @@
-import { appendAudit } from "#src/audit/append.ts";
+import { appendAudit, type AuditEntry } from "#src/audit/append.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
 
 /**
@@ -9,14 +9,15 @@ import type { ISql, TransactionSql } from "#src/postgres.ts";
 export async function recordRemoval(
   tx: TransactionSql,
   workspaceId: string,
-  details: Readonly<Record<string, number>>,
+  details: NonNullable<AuditEntry["details"]>,
 ): Promise<void> {
   const subject = { type: "workspace", id: workspaceId } as const;
   await appendAudit(tx, [{ action: "workspace.remove", subject, workspaceId, details }]);
 }
 
 /**
- * SQL condition: the workspace with the id in this column or value was removed from this schema.
+ * SQL condition: the workspace with the id in this column or value was removed from this schema,
+ * and not imported again since.
  */
 export function isRemoved(sql: ISql, workspaceId: ReturnType<ISql>) {
   return sql`exists (
@@ -24,5 +25,12 @@ export function isRemoved(sql: ISql, workspaceId: ReturnType<ISql>) {
     from audit_log removal
     where removal.workspace_id = ${workspaceId}
     and removal.action = 'workspace.remove'
+    and not exists (
+      select
+      from audit_log import
+      where import.workspace_id = removal.workspace_id
+      and import.action = 'workspace.import'
+      and import.at >= removal.at
+    )
   )`;
 }

@@ -181,17 +181,32 @@ export async function deleteSessionsOfKey(
     and (${workspaceId}::uuid is null or workspace_id = ${workspaceId})`;
 }
 
-/** Deletes sessions and login links that have ended. */
+/**
+ * Deletes sessions and login links that have ended.
+ *
+ * @returns How many of the kind of which more were deleted.
+ */
 export async function deleteEndedSessions(
   sql: ISql,
   { idleMs }: Pick<SessionLimits, "idleMs">,
-): Promise<void> {
-  await sql`
+  limit: number,
+): Promise<number> {
+  const [row] = await sql<[{ deleted: number }]>`
     with links as (
       delete from dashboard_links
-      where expires_at <= now()
+      where id in (select id from dashboard_links where expires_at <= now() limit ${limit})
+      returning id
+    ), sessions as (
+      delete from dashboard_sessions
+      where id in (
+        select id
+        from dashboard_sessions
+        where expires_at <= now()
+        or last_seen_at <= now() - ${idleMs} * interval '1 ms'
+        limit ${limit}
+      )
+      returning id
     )
-    delete from dashboard_sessions
-    where expires_at <= now()
-    or last_seen_at <= now() - ${idleMs} * interval '1 ms'`;
+    select greatest((select count(*) from links), (select count(*) from sessions))::int as deleted`;
+  return row.deleted;
 }

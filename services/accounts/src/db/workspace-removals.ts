@@ -18,31 +18,6 @@ export interface WorkspaceRemovalRow {
 /** The services that remove their rows before accounts removes its own. */
 export const REMOVING_SERVICES = ["posts", "media", "delivery"] as const;
 
-/** Sets both times; the time of an earlier request stays. The row is locked by the caller. */
-export async function setRemovesAt(
-  tx: TransactionSql,
-  id: string,
-  { graceMs, settleMs }: { readonly graceMs: number; readonly settleMs: number },
-): Promise<void> {
-  // What was accepted before the keys stopped ends before the removal begins.
-  await tx`
-    update workspaces
-    set removes_at = greatest(
-        now() + ${graceMs}::float8 * interval '1 millisecond',
-        coalesce(deletion_requested_at, now()) + ${settleMs}::float8 * interval '1 millisecond'
-      ),
-      deletion_requested_at = coalesce(deletion_requested_at, now())
-    where id = ${id}`;
-}
-
-export async function clearRemovesAt(tx: TransactionSql, id: string): Promise<void> {
-  await tx`
-    update workspaces
-    set removes_at = null,
-      deletion_requested_at = null
-    where id = ${id}`;
-}
-
 export async function listRemovals(sql: ISql): Promise<readonly WorkspaceRemovalRow[]> {
   return await sql<WorkspaceRemovalRow[]>`
     select id as workspace_id, removes_at, removes_at <= now() as is_removing,

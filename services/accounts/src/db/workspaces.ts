@@ -103,3 +103,32 @@ export async function setWorkspaceLimitsById(
     returning ${columns(tx)}`;
   return written(row);
 }
+
+/** Sets both times; the time of an earlier request stays. */
+export async function setRemovesAt(
+  tx: TransactionSql,
+  id: string,
+  { graceMs, settleMs }: { readonly graceMs: number; readonly settleMs: number },
+): Promise<WorkspaceRow> {
+  // What was accepted before the keys stopped ends before the removal begins.
+  const [row] = await tx<WorkspaceRow[]>`
+    update workspaces
+    set removes_at = greatest(
+        now() + ${graceMs}::float8 * interval '1 millisecond',
+        coalesce(deletion_requested_at, now()) + ${settleMs}::float8 * interval '1 millisecond'
+      ),
+      deletion_requested_at = coalesce(deletion_requested_at, now())
+    where id = ${id}
+    returning ${columns(tx)}`;
+  return written(row);
+}
+
+export async function clearRemovesAt(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
+  const [row] = await tx<WorkspaceRow[]>`
+    update workspaces
+    set removes_at = null,
+      deletion_requested_at = null
+    where id = ${id}
+    returning ${columns(tx)}`;
+  return written(row);
+}

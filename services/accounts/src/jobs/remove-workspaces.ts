@@ -1,4 +1,3 @@
-import { appendAudit } from "@postrider/shared/audit/append";
 import { deleteRecordsWith } from "@postrider/shared/bus/postgres-log";
 import type { Sql } from "@postrider/shared/postgres";
 import {
@@ -6,6 +5,7 @@ import {
   type StoppedWorkspace,
   type WorkspaceRemovalOptions,
 } from "@postrider/shared/workspaces/removal-loop";
+import { recordRemoval } from "@postrider/shared/workspaces/removed-workspaces";
 import {
   deleteKeysOf,
   deleteWorkspace,
@@ -56,10 +56,8 @@ async function finish(sql: Sql, workspaceId: string, rows: number): Promise<bool
     (removal?.services ?? []).map((each) => [each.service, each.rows]),
   );
   await sql.begin(async (tx) => {
-    const subject = { type: "workspace", id: workspaceId } as const;
     const details = { removedRows: { ...removed, accounts: rows } };
-    if (await deleteWorkspace(tx, workspaceId))
-      await appendAudit(tx, [{ action: "workspace.remove", subject, workspaceId, details }]);
+    if (await deleteWorkspace(tx, workspaceId)) await recordRemoval(tx, workspaceId, details);
   });
   return true;
 }

@@ -29,6 +29,8 @@ export interface Dependencies {
   readonly simulatorUrl: string | undefined;
   /** URL at which browsers and platforms reach the gateway, without a trailing slash. */
   readonly publicUrl: string;
+  /** The cell that new API keys name; undefined in an installation without cells. */
+  readonly cell: string | undefined;
   /** Encryption keys, newest first: the newest key encrypts, and every key decrypts. */
   readonly credentialKeys: readonly SealingKey[];
   /** If the database contains another name, it is a copy of that deployment's database. */

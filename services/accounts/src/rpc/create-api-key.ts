@@ -45,7 +45,7 @@ async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | unde
 
 /** Only the answer contains the text of the API key; the database contains its hash. */
 export async function createApiKey(
-  { sql }: Pick<Dependencies, "sql">,
+  { sql, cell }: Pick<Dependencies, "sql" | "cell">,
   request: CreateApiKeyRequest,
 ): Promise<MessageInitShape<typeof CreateApiKeyResponseSchema>> {
   const violations: Violation[] = [];
@@ -59,7 +59,7 @@ export async function createApiKey(
   if (!isKnown || (await countWorkspaces(sql, workspaceIds)) < workspaceIds.length)
     throw notFound();
 
-  const key = formatApiKey(randomBytes(32));
+  const key = formatApiKey(randomBytes(32), "key", cell);
   const row = await insertAudited(sql, {
     id: newId(),
     hash: hashApiKey(key),

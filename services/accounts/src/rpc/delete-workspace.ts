@@ -9,27 +9,26 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { clearRemovesAt, setRemovesAt } from "#src/db/workspace-removals.ts";
-import { lockWorkspace, type WorkspaceRow } from "#src/db/workspaces.ts";
+import { findImport } from "#src/db/workspace-imports.ts";
+import {
+  clearRemovesAt,
+  lockWorkspace,
+  setRemovesAt,
+  type WorkspaceRow,
+} from "#src/db/workspaces.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 const MAX_GRACE_SECONDS = 365 * 86_400;
 
 /** @throws `invalid_transition` when the removal has begun: a part of the data may be gone. */
-async function lockUnremoved(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
+export async function lockUnremoved(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
   const workspace = isId(id) ? await lockWorkspace(tx, id) : undefined;
   if (workspace === undefined) throw notFound();
   const [row] = await tx<[{ hasBegun: boolean }]>`
     select coalesce(${workspace.removesAt}::timestamptz <= now(), false) as has_begun`;
   if (row.hasBegun) throw conflict("invalid_transition");
   return workspace;
-}
-
-async function readAgain(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
-  const row = await lockWorkspace(tx, id);
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 export async function deleteWorkspace(
@@ -43,8 +42,7 @@ export async function deleteWorkspace(
     const before = await lockUnremoved(tx, id);
     if (grace === 0 && name !== before.name)
       throw invalidRequest([{ code: "wrong_name", path: "/name" }]);
-    await setRemovesAt(tx, id, { graceMs: grace * 1000, settleMs });
-    const after = await readAgain(tx, id);
+    const after = await setRemovesAt(tx, id, { graceMs: grace * 1000, settleMs });
     const details = { removesAt: after.removesAt?.toISOString() };
     const subject = { type: "workspace", id } as const;
     await appendAudit(tx, [{ action: "workspace.delete", subject, workspaceId: id, details }]);
@@ -60,10 +58,12 @@ export async function cancelWorkspaceDeletion(
   const row = await sql.begin(async (tx) => {
     const before = await lockUnremoved(tx, id);
     if (before.removesAt === null) return before;
-    await clearRemovesAt(tx, id);
+    // Half of a workspace must not begin to work.
+    if ((await findImport(tx, id)) !== undefined) throw conflict("invalid_transition");
+    const after = await clearRemovesAt(tx, id);
     const subject = { type: "workspace", id } as const;
     await appendAudit(tx, [{ action: "workspace.cancel_deletion", subject, workspaceId: id }]);
-    return await readAgain(tx, id);
+    return after;
   });
   return { workspace: toWorkspace(row) };
 }

@@ -8,7 +8,7 @@ import type {
   ListDashboardSessionsResponseSchema,
 } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import type { ISql } from "@postrider/shared/postgres";
 import { listSessions, type SessionLimits, type SessionRow } from "#src/db/dashboard-sessions.ts";
 import { countWorkspaces, listWorkspacesByIds } from "#src/db/workspaces.ts";
@@ -43,7 +43,7 @@ export async function getDashboardSession(
   { sql, sessionLimits }: Pick<Dependencies, "sql" | "sessionLimits">,
   request: GetDashboardSessionRequest,
 ): Promise<MessageInitShape<typeof GetDashboardSessionResponseSchema>> {
-  if (!isId(request.workspaceId) || !isId(request.id)) throw notFound();
+  assertIds(request.workspaceId, request.id);
   return await readDashboardSession(sql, sessionLimits, request);
 }
 
@@ -51,7 +51,7 @@ export async function listDashboardSessions(
   { sql, sessionLimits }: Pick<Dependencies, "sql" | "sessionLimits">,
   { workspaceId }: ListDashboardSessionsRequest,
 ): Promise<MessageInitShape<typeof ListDashboardSessionsResponseSchema>> {
-  if (!isId(workspaceId)) throw notFound();
+  assertIds(workspaceId);
   const rows = await listSessions(sql, workspaceId, sessionLimits);
   if (rows.length === 0 && (await countWorkspaces(sql, [workspaceId])) === 0) throw notFound();
   return { sessions: rows.map(toSession) };

@@ -6,7 +6,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
-import { isId, newId } from "@postrider/shared/ids";
+import { assertIds, newId } from "@postrider/shared/ids";
 import { insertAuthorization } from "#src/db/authorizations.ts";
 import { connectLinkOf, hashSecret } from "#src/domain/connect-links.ts";
 import { toAuthorizationAudit } from "#src/operations/audit-records.ts";
@@ -26,7 +26,7 @@ export async function issueConnectLink(
   { workspaceId, platform, returnTo }: IssueConnectLinkRequest,
 ): Promise<MessageInitShape<typeof IssueConnectLinkResponseSchema>> {
   getAuthorizationFlow(deps, platform);
-  if (!isId(workspaceId)) throw notFound();
+  assertIds(workspaceId);
   if (returnTo !== undefined && !RETURN_TO.test(returnTo))
     throw invalidRequest([{ code: "pattern", path: "/returnTo" }]);
   const id = newId();

@@ -6,7 +6,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
-import { isId, newId } from "@postrider/shared/ids";
+import { assertIds, newId } from "@postrider/shared/ids";
 import { insertLink } from "#src/db/dashboard-sessions.ts";
 import { hashSecret } from "#src/domain/connect-links.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
@@ -21,7 +21,7 @@ export async function issueDashboardLink(
   const { workspaceId } = request;
   const scopes = parseScopes(request.scopes);
   if (scopes === undefined) throw invalidRequest([{ code: "unknown_scope", path: "/scopes" }]);
-  if (!isId(workspaceId)) throw notFound();
+  assertIds(workspaceId);
   const id = newId();
   const secret = newSecret();
   const expiresAt = await sql.begin(async (tx) => {

@@ -4,7 +4,7 @@ import type {
   ListApiKeysResponseSchema,
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { listApiKeysOfWorkspace } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
@@ -14,7 +14,7 @@ export async function listApiKeys(
   { sql, sessionLimits }: Pick<Dependencies, "sql" | "sessionLimits">,
   { workspaceId }: ListApiKeysRequest,
 ): Promise<MessageInitShape<typeof ListApiKeysResponseSchema>> {
-  if (!isId(workspaceId)) throw notFound();
+  assertIds(workspaceId);
   const rows = await listApiKeysOfWorkspace(sql, workspaceId, sessionLimits);
   if (rows.length === 0 && (await countWorkspaces(sql, [workspaceId])) === 0) throw notFound();
   return { apiKeys: rows.map(toApiKey) };

@@ -8,17 +8,21 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
+import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
 import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
-import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
+import { isPlatformId, PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { createRowImportService } from "@postrider/shared/workspaces/import-service";
+import type { ImportedRow } from "@postrider/shared/workspaces/imported-row";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
@@ -54,6 +58,7 @@ import { revokeDashboardSessions } from "#src/rpc/revoke-dashboard-sessions.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { updateAccountSettings } from "#src/rpc/update-account-settings.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
+import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
 import { createWorkspaceRemovalService } from "#src/rpc/workspace-removal-service.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
@@ -117,6 +122,9 @@ function serveOthers(router: ConnectRouter, deps: Dependencies): void {
   router.service(RecoveryService, createRecoveryService(deps));
   router.service(AuditService, createAuditService(deps));
   router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
+  router.service(WorkspaceImportService, createWorkspaceImportService(deps.sql));
+  const rows = { sql: deps.sql, tables: EXPORTED_TABLES, isReadable };
+  router.service(RowImportService, createRowImportService(rows));
   router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
 }
 
@@ -129,4 +137,14 @@ function createPlatformService({ connectors }: Pick<Dependencies, "connectors">)
   return {
     listPlatforms: () => ({ platforms }),
   } satisfies ServiceImpl<typeof PlatformService>;
+}
+
+function isTexts(value: unknown): boolean {
+  return value === null || Object.values(value as object).every((each) => typeof each === "string");
+}
+
+/** Whether the code that reads such rows can read this one, of an import. */
+function isReadable(table: string, { platform, permissions, traits, settings }: ImportedRow) {
+  if (table === "account_settings") return typeof settings === "object" && settings !== null;
+  return isPlatformId(String(platform)) && isTexts(permissions) && isTexts(traits);
 }

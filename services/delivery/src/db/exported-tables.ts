@@ -1,13 +1,46 @@
 import type { ExportedTables } from "@postrider/shared/workspaces/export-service";
 
-const CALL_COLUMNS = ["cause", "lease_owner", "fence", "wake_at", "crash_count"];
+/**
+ * A call that was in progress when its row was exported has an unknown outcome, and one that had
+ * not begun waits again. Both rest for longer than any import takes; its end wakes them.
+ */
+const RESTING_CALL = {
+  status:
+    "case r.status when 'working' then 'queued' when 'calling' then 'unknown' when 'reconciling' then 'unknown' else r.status end",
+  wake_at:
+    "case when r.status in ('working', 'calling', 'unknown', 'reconciling') then now() + interval '400 days' else r.wake_at end",
+  open_unknowns: "r.open_unknowns + case when r.status = 'calling' then 1 else 0 end",
+  unknown_count: "r.unknown_count + case when r.status = 'calling' then 1 else 0 end",
+  first_unknown_at:
+    "case when r.status = 'calling' then coalesce(r.first_unknown_at, r.called_at) else r.first_unknown_at end",
+};
 
-/** Without the secrets of webhooks, and without what only processes use. */
+const UNUSED = ["cause", "lease_owner", "fence", "crash_count"];
+
+/**
+ * Without the secrets of webhooks, what is sealed with keys of the installation, and what only
+ * processes use. Tasks and attempts are among them so that nothing is published a second time.
+ */
 export const EXPORTED_TABLES: ExportedTables = {
-  automation_rules: [],
-  automation_runs: [],
-  comment_actions: CALL_COLUMNS,
-  webhook_subscriptions: [],
-  target_metrics: ["asking_until", "thin_at"],
-  target_metric_history: [],
+  publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_CALL },
+  publish_attempts: { omitted: ["fence"], imported: { fence: "0" } },
+  // The owner of the workspace starts them when the accounts are connected.
+  automation_rules: {
+    imported: {
+      status: "case when r.status = 'active' then 'paused' else r.status end",
+      skip_before: "case when r.status = 'active' then now() else r.skip_before end",
+    },
+  },
+  automation_runs: {},
+  comment_actions: { omitted: UNUSED, imported: RESTING_CALL },
+  // Paused, because their receivers do not know the new secrets.
+  webhook_subscriptions: {
+    imported: { status: "case when r.status = 'active' then 'paused' else r.status end" },
+  },
+  target_metrics: {
+    omitted: ["asking_until", "thin_at"],
+    imported: { thin_at: "now()" },
+    endless: ["due_at"],
+  },
+  target_metric_history: {},
 };

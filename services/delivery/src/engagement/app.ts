@@ -3,14 +3,12 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import { createConnectors } from "@postrider/platforms/platforms";
-import { startCleaningAudit } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
-import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { watchPool } from "@postrider/shared/postgres/watch";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
@@ -21,7 +19,7 @@ import {
   startClaimCommentActions,
   type ActionClaims,
 } from "#src/engagement/jobs/claim-comment-actions/claim-comment-actions.ts";
-import { startCleaningUnusedRows } from "#src/engagement/jobs/clean-unused-rows.ts";
+import { startCleaningOldRows } from "#src/engagement/jobs/clean-old-rows.ts";
 import { startCountBacklogs, startCountMetrics } from "#src/engagement/jobs/count-backlogs.ts";
 import {
   startEndBlockedReplies,
@@ -81,10 +79,8 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     startSkipStoppedRuns(deps),
     startEndBlockedReplies(deps),
     ...startCountBacklogs(deps),
-    startCleaningIdempotencyKeys(sql, deps.logger),
-    startCleaningAudit({ sql, logger: deps.logger, auditDays: options.config.auditDays }),
     startRemovingOldRows(deps),
-    ...startCleaningUnusedRows(deps),
+    ...startCleaningOldRows(deps, options.config),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);

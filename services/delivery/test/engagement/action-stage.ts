@@ -221,13 +221,10 @@ export class ActionStage implements AsyncDisposable {
 
   /** Waits until all calls that the simulated platforms delay have taken effect. */
   async untilArrived(): Promise<void> {
-    await eventually(
-      async () => {
-        const log = await this.stage.control<{ outcome: string }[]>("GET", "requests");
-        return log.every(({ outcome }) => outcome !== "pending");
-      },
-      { timeoutMs: 60_000 },
-    );
+    await eventually(async () => {
+      const log = await this.stage.control<{ outcome: string }[]>("GET", "requests");
+      return log.every(({ outcome }) => outcome !== "pending");
+    });
   }
 
   /** Starts a worker whose calls go to the simulated platforms. */
@@ -269,20 +266,17 @@ async function untilPublished(
   sql: Sql,
   targetIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  return await eventually(
-    async () => {
-      const rows = await sql<{ targetId: string; externalId: string }[]>`
-        select target_id, external_id
-        from publish_tasks
-        where status = 'published'
-        and target_id in ${sql(targetIds)}`;
-      return (
-        rows.length === targetIds.length &&
-        new Map(rows.map(({ targetId, externalId }) => [targetId, externalId]))
-      );
-    },
-    { timeoutMs: 60_000 },
-  );
+  return await eventually(async () => {
+    const rows = await sql<{ targetId: string; externalId: string }[]>`
+      select target_id, external_id
+      from publish_tasks
+      where status = 'published'
+      and target_id in ${sql(targetIds)}`;
+    return (
+      rows.length === targetIds.length &&
+      new Map(rows.map(({ targetId, externalId }) => [targetId, externalId]))
+    );
+  });
 }
 
 interface Waits {

@@ -25,7 +25,7 @@ beforeAll(async () => {
       case when number % 10000 <> 1 and number % 100 = 1 then 'platform_refused' end
     from generate_series(1, 40000) as number`;
   await database.ownerSql`analyze delivery.automation_runs`;
-}, 60_000);
+});
 afterAll(() => automations[Symbol.asyncDispose]());
 
 interface Plan {

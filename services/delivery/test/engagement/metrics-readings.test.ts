@@ -109,6 +109,27 @@ test("the sums of a workspace are by the UTC day of publication, with the posts 
   expect(ofAccount.total).toMatchObject({ publications: 1, impressions: 50 });
 });
 
+test("a post has a line of how often it was seen in its first 48 hours, summed over its accounts, which ends with its age", async () => {
+  const workspaceId = newId();
+  const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  const published = { published_at: hoursAgo(20), due_at: hoursAgo(-1) };
+  const first = await add(workspaceId, { ...published, views: 90, refreshed_at: hoursAgo(1) });
+  const of = { ...published, post_id: first.post_id };
+  await add(workspaceId, { ...of, impressions: 7, refreshed_at: hoursAgo(15) });
+  await add(workspaceId, { ...of, platform: "telegram" });
+  for (const [hours, views] of [
+    [16, 30],
+    [9, 60],
+  ] as const)
+    await sql`
+      insert into target_metric_history (target_id, refreshed_at, workspace_id, views)
+      values (${first.target_id}, ${hoursAgo(hours)}, ${workspaceId}, ${views})`;
+
+  const range = { from: hoursAgo(48).slice(0, 10), to: hoursAgo(0).slice(0, 10) };
+  // After 6 hours 30 and 7, after 12 and after 18 hours 60 and 7.
+  expect((await sums(workspaceId, range)).posts).toMatchObject([{ seen: 97, line: [37, 67, 67] }]);
+});
+
 test.each([
   [{ from: "2026-13-01" }],
   [{ from: "yesterday" }],

@@ -33,7 +33,7 @@ beforeAll(async () => {
       'succeeded', now(), now(), now(), 'account ' || number, 'id-' || number
     from generate_series(1, 20000) as number`;
   await ownerSql`analyze delivery.publish_tasks, delivery.comment_actions`;
-}, 60_000);
+});
 afterAll(() => database[Symbol.asyncDispose]());
 
 /** Returns the number of database pages of the table and its indexes that `read` reads. */

@@ -147,9 +147,7 @@ async function postSomethingElse({ target, account }: Round): Promise<void> {
 }
 
 async function untilVisible({ account }: Round): Promise<void> {
-  await eventually(async () => (await stage.listVisible()).has(`facebook ${account}`), {
-    timeoutMs: 60_000,
-  });
+  await eventually(async () => (await stage.listVisible()).has(`facebook ${account}`));
 }
 
 async function runWithOtherPosts(fault: Fault, wrap: Wrap): Promise<readonly Result[]> {

@@ -230,3 +230,66 @@ test("an account with many deletions does not delay deletions of other accounts 
   expect(world.deletes.length).toBeLessThan(1_000);
   await worker.crash();
 });
+
+test("publish tasks that are claimed together do not wait for a token server that another workspace runs itself", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const slow = world.addTarget({ platform: "bluesky" });
+  const other = world.addTarget({ platform: "bluesky" });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  world.renewing = { accountId: slow.accountId, ended };
+  await request(database.sql, slow, other);
+  const bluesky = { ...world.connector("bluesky"), isForeignHost: () => true };
+  await using _worker = startWorker(database, world, { connectors: { bluesky } });
+
+  await untilStatus(database.sql, other, "published");
+  expect(await readTask(database.sql, slow)).toMatchObject({ status: "working", fence: 1 });
+  end();
+  await untilStatus(database.sql, slow, "published");
+});
+
+test("deletions that are claimed together do not wait for a token server that another workspace runs itself", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [slow, other] = [world.addTarget(), world.addTarget()];
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  world.renewing = { accountId: slow.accountId, ended };
+  await requestDeletions(sql, [slow, other]);
+  await using _worker = startWorker(database, world);
+
+  await eventually(async () =>
+    expect(await lastDeletion(sql, other)).toMatchObject({ status: "deleted" }),
+  );
+  expect(await lastDeletion(sql, slow)).toBeUndefined();
+  end();
+  await eventually(async () =>
+    expect(await lastDeletion(sql, slow)).toMatchObject({ status: "deleted" }),
+  );
+});
+
+test("deletions of one workspace that get no answer do not stop those of others on the same platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const workspaceId = randomUUID();
+  const silent = Array.from({ length: 100 }, () => world.addTarget({ platform: "x", workspaceId }));
+  await requestDeletions(sql, silent);
+  const other = world.addTarget({ platform: "x" });
+  await requestDeletions(sql, [other]);
+  const hanging = Promise.withResolvers<never>();
+  const silentIds = new Set(silent.map(({ targetId }) => targetId));
+  const connector = world.connector();
+  const x: typeof connector = {
+    ...connector,
+    delete: (account, externalId, ...rest) =>
+      silentIds.has(externalId) ? hanging.promise : connector.delete(account, externalId, ...rest),
+  };
+  const settings = { leaseMs: 600_000 };
+  await using worker = startWorker(database, world, { connectors: { x }, settings });
+
+  await eventually(async () =>
+    expect(await lastDeletion(sql, other)).toMatchObject({ status: "deleted" }),
+  );
+  await worker.crash();
+});

@@ -130,13 +130,10 @@ export function startProcess(
 
 /** Waits until a live check has ended. */
 export async function whenEnded({ client }: Pick<Opened, "client">, id: string) {
-  return await eventually(
-    async () => {
-      const state = await client.getLiveCheck({ id });
-      return state.endedAt === undefined ? false : state;
-    },
-    { timeoutMs: 20_000 },
-  );
+  return await eventually(async () => {
+    const state = await client.getLiveCheck({ id });
+    return state.endedAt === undefined ? false : state;
+  });
 }
 
 /** Makes a live check, and returns its state at its end. */

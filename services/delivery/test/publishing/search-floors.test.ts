@@ -132,7 +132,7 @@ test("the repeated searches for due deletions do not read the targets that were 
     await sql`update deletion_tasks set status = 'deleted'`;
     const { floor } = await findNextDeletion(sql, null);
     const claim = (since: Date | null) => (tx: TransactionSql) =>
-      claimDeletions(tx, { ...LEASE, since });
+      claimDeletions(tx, { ...LEASE, maxPerWorkspace: 64, since });
 
     expect(await countPages((tx) => findNextDeletion(tx, null))).toBeGreaterThan(100);
     expect(await countPages((tx) => findNextDeletion(tx, floor))).toBeLessThan(50);

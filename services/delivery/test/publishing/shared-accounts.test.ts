@@ -191,15 +191,13 @@ test.each(["x", "facebook"] as const)(
       addTargetOf(world, publication, { platform: name, media: [] }),
     ];
     await request(sql, first);
-    await untilStatus(sql, first, "published", { timeoutMs: 10_000 });
+    await untilStatus(sql, first, "published");
     await platform.addFault("publish", "drop_before");
     await request(sql, second);
-    await eventually(
-      async () => expect((await readTask(sql, second)).status).toMatch(/^(published|failed)$/u),
-      { timeoutMs: 20_000 },
+    await eventually(async () =>
+      expect((await readTask(sql, second)).status).toMatch(/^(published|failed)$/u),
     );
     const { externalId } = await readTask(sql, first);
     expect((await readTask(sql, second)).externalId).not.toBe(externalId);
   },
-  60_000,
 );

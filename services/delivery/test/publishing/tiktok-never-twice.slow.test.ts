@@ -72,13 +72,10 @@ const startDetails = ({ world }: Scene) =>
   );
 
 async function untilEnded({ target }: Scene): Promise<string> {
-  return await eventually(
-    async () => {
-      const { status } = await readTask(database.sql, target);
-      return (status === "published" || status === "failed") && status;
-    },
-    { timeoutMs: 20_000 },
-  );
+  return await eventually(async () => {
+    const { status } = await readTask(database.sql, target);
+    return (status === "published" || status === "failed") && status;
+  });
 }
 
 async function expectOnce({ media }: Scene): Promise<void> {
@@ -174,7 +171,7 @@ test("a TikTok video is published once after its worker dies while it sends the 
   await platform.addFault("publish", "delay", { delayMs: 60_000 });
   const dying = start(scene);
   await request(database.sql, scene.target);
-  await eventually(async () => (await platform.visible()).length === 1, { timeoutMs: 10_000 });
+  await eventually(async () => (await platform.visible()).length === 1);
   await dying.crash();
   await using _next = start(scene);
   expect(await untilEnded(scene)).toBe("published");
@@ -187,7 +184,7 @@ test("the upload of a TikTok video is continued after its worker dies between tw
   await platform.addFault("upload", "delay", { delayMs: 60_000 });
   const dying = start(scene);
   await request(database.sql, scene.target);
-  await eventually(async () => (await hits()) === 1, { timeoutMs: 10_000 });
+  await eventually(async () => (await hits()) === 1);
   await dying.crash();
   await using _next = start(scene);
   expect(await untilEnded(scene)).toBe("published");
@@ -225,13 +222,10 @@ test("a post id that TikTok returns later is added to the target, and no other f
   expect(before).toMatchObject({ status: "published" });
   expect(before?.externalId).toBeUndefined();
   await using _details = startDetails(scene);
-  const after = await eventually(
-    async () => {
-      const update = await lastUpdate(database.sql, scene.target);
-      return update?.externalId !== undefined && update;
-    },
-    { timeoutMs: 15_000 },
-  );
+  const after = await eventually(async () => {
+    const update = await lastUpdate(database.sql, scene.target);
+    return update?.externalId !== undefined && update;
+  });
   const [{ id } = { id: "" }] = await platform.visible();
   const { username } = scene.world.account(scene.target);
   expect(after).toMatchObject({
@@ -255,9 +249,7 @@ test("a post id that TikTok does not return yet is requested again, and the targ
   for (const mode of ["drop_before", "garbage_body", "status"])
     await platform.addFault("status", mode);
   await using _details = startDetails(scene);
-  await eventually(async () => (await readTask(database.sql, scene.target)).externalId !== null, {
-    timeoutMs: 15_000,
-  });
+  await eventually(async () => (await readTask(database.sql, scene.target)).externalId !== null);
   const updates = await listUpdates(database.sql, scene.target);
   expect(updates).toHaveLength(known + 1);
   expect(updates.slice(known).map(({ status }) => status)).toEqual(["published"]);
@@ -275,7 +267,7 @@ test("the id of a private TikTok post is never requested, and the id of any othe
   await platform.addFault("status", "status", { status: 500, times: 1000 });
   await database.sql`update detail_questions set created_at = now() - interval '25 hours'`;
   await using _details = startDetails(scene);
-  await eventually(async () => (await countQuestions(scene)) === 0, { timeoutMs: 15_000 });
+  await eventually(async () => (await countQuestions(scene)) === 0);
   expect(await readTask(database.sql, scene.target)).toMatchObject({
     status: "published",
     externalId: null,

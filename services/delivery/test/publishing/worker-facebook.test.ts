@@ -57,17 +57,13 @@ test("every kind of Facebook post is published once after the first answer of Fa
     const target = addTargetOf(world, publication, { platform: "facebook", media });
     await platform.addFault("publish", "drop_after_commit");
     await request(sql, target);
-    await untilStatus(sql, target, "published", {
-      timeoutMs: 20_000,
-    });
+    await untilStatus(sql, target, "published");
     const [entry, ...others] = await platform.visible();
     expect(others).toEqual([]);
     const { externalId } = await readTask(sql, target);
     expect(externalId).toBe(entry?.id);
     await consume(sql, [toDeletionRecord(target, externalId ?? "")]);
-    await eventually(async () => (await lastDeletion(sql, target)) !== undefined, {
-      timeoutMs: 10_000,
-    });
+    await eventually(async () => (await lastDeletion(sql, target)) !== undefined);
     expect(await platform.visible()).toEqual([]);
   }
 }, 90_000);

@@ -1,3 +1,5 @@
+import type { KnownKey } from "#src/admission/known-keys.ts";
+import type { WorkspaceBudget } from "#src/admission/workspace-budget.ts";
 import type { RateLimitState } from "#src/http/rate-limit.ts";
 
 /** Decided by a rate limit, whose state it contains, unless it is `unavailable`. */
@@ -28,9 +30,42 @@ export type AdmissionResult =
 export type Refusal =
   /** The API key or session is missing, malformed, unknown, expired or revoked. */
   | { readonly kind: "unauthenticated"; readonly limit: RateLimitState }
+  /** The API key is of another cell. */
+  | {
+      readonly kind: "wrong_cell";
+      readonly limit: RateLimitState;
+      readonly cell: string;
+      readonly cellAddress: string;
+    }
   /** The request names none of the workspaces of its API key, which are listed. */
   | {
       readonly kind: "workspace_required" | "workspace_forbidden";
       readonly limit: RateLimitState;
       readonly workspaceIds: readonly string[];
     };
+
+export function admitted(
+  { id, sessionId, scopes }: KnownKey,
+  budget: WorkspaceBudget,
+  now: number,
+): AdmissionResult {
+  const { id: workspaceId, verified } = budget;
+  return {
+    kind: "admitted",
+    keyId: id,
+    sessionId,
+    scopes,
+    workspaceId,
+    verified,
+    limit: budget.rateLimit(now),
+  };
+}
+
+export function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
+  return {
+    kind: "rate_limited",
+    workspaceId: budget.id,
+    retryAfterSeconds: budget.retryAfterSeconds(now),
+    limit: budget.rateLimit(now),
+  };
+}

@@ -7,6 +7,7 @@ import {
   type AdmitRequestSchema,
   type WorkspaceGrantSchema,
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import type { Cells } from "@postrider/shared/config/cells";
 import { formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { runInContext, findContext } from "@postrider/shared/telemetry/request-context";
@@ -66,8 +67,7 @@ class TestAccounts {
     },
   };
 
-  addKey(stored: Partial<StoredKey> = {}): string {
-    const key = newKey();
+  addKey(stored: Partial<StoredKey> = {}, key = newKey()): string {
     this.keys.set(hashApiKey(key).toString("hex"), { workspaceIds: [WORKSPACE], ...stored });
     return key;
   }
@@ -132,15 +132,25 @@ async function refusalOf(result: ReturnType<typeof admit>): Promise<string> {
   return (await result).kind;
 }
 
-function newKey(): string {
-  return formatApiKey(randomBytes(32));
+function newKey(cell?: string): string {
+  return formatApiKey(randomBytes(32), "key", cell);
 }
 
 let accounts: TestAccounts;
 let admission: Admission;
 
-function open(): Admission {
-  return createAdmission({ client: accounts.client, now: () => Date.now(), logger });
+const US1 = "https://us1.example.com";
+const NO_CELLS: Cells = { own: undefined, addresses: new Map() };
+const CELLS: Cells = {
+  own: "eu1",
+  addresses: new Map([
+    ["eu1", "https://eu1.example.com"],
+    ["us1", US1],
+  ]),
+};
+
+function open(cells = NO_CELLS): Admission {
+  return createAdmission({ client: accounts.client, now: () => Date.now(), logger, cells });
 }
 
 function start(): void {
@@ -387,6 +397,32 @@ const addressLimit = (remaining: number) => ({
   windowSeconds: 60,
   remaining,
   resetSeconds: Math.ceil((120 - remaining) / 2),
+});
+
+test("a key of another cell is refused with the address of that cell, without a call to the accounts service", () => {
+  admission = open(CELLS);
+  const limit = { policy: "address", remaining: 119 };
+  const refusal = { kind: "wrong_cell", cell: "us1", cellAddress: US1, limit };
+  expect(admit(newKey("us1"))).toMatchObject(refusal);
+  for (let left = 119; left > 0; left -= 1)
+    expect(admit(newKey("us1"))).toMatchObject({ kind: "wrong_cell" });
+  expect(admit(newKey("us1"))).toMatchObject({ kind: "rate_limited", workspaceId: undefined });
+});
+
+test("a key of an unknown cell, and one whose cell was exchanged, are unauthenticated without a call to the accounts service", () => {
+  admission = open(CELLS);
+  for (const key of [newKey("ap1"), newKey("eu1").replace("eu1", "us1"), "pr_live_us1_x"])
+    expect(admit(key)).toMatchObject({ kind: "unauthenticated" });
+});
+
+test("a cell admits its own keys and those from before it had a name", async () => {
+  admission = open(CELLS);
+  const keys = [accounts.addKey(), accounts.addKey({}, newKey("eu1"))];
+  for (const key of keys) expect(await admitted(key)).toMatchObject({ kind: "admitted" });
+});
+
+test("an installation without cells admits the keys that it made as a cell", async () => {
+  expect(await admitted(accounts.addKey({}, newKey("eu1")))).toMatchObject({ kind: "admitted" });
 });
 
 test("a request with an API key of several workspaces must name one of them", async () => {

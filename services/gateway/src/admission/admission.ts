@@ -3,12 +3,18 @@ import type {
   AdmissionService,
   AdmitResponse,
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
+import type { Cells } from "@postrider/shared/config/cells";
 import { isId, NIL_ID } from "@postrider/shared/ids";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import { hashApiKey, isCredential } from "@postrider/shared/secrets/api-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAddressLimits } from "#src/admission/address-limits.ts";
-import type { AdmissionResult, Refusal } from "#src/admission/admission-result.ts";
+import {
+  admitted,
+  type AdmissionResult,
+  limited,
+  type Refusal,
+} from "#src/admission/admission-result.ts";
 import { KeyLookUps, type LookUpWaiter } from "#src/admission/key-look-ups.ts";
 import {
   FRESH_MS,
@@ -17,6 +23,7 @@ import {
   USABLE_MS,
   workspaceOf,
 } from "#src/admission/known-keys.ts";
+import { findOtherCell, type OtherCell } from "#src/admission/other-cell.ts";
 import { WorkspaceBudget } from "#src/admission/workspace-budget.ts";
 import {
   AdmitBatches,
@@ -45,6 +52,7 @@ interface AdmissionOptions {
   /** Returns milliseconds since 1970 that never go back. */
   readonly now?: () => number;
   readonly logger: Logger;
+  readonly cells: Cells;
 }
 
 interface Waiter extends LookUpWaiter {
@@ -57,34 +65,9 @@ function monotonicNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
-function admitted(
-  { id, sessionId, scopes }: KnownKey,
-  budget: WorkspaceBudget,
-  now: number,
-): AdmissionResult {
-  const { id: workspaceId, verified } = budget;
-  return {
-    kind: "admitted",
-    keyId: id,
-    sessionId,
-    scopes,
-    workspaceId,
-    verified,
-    limit: budget.rateLimit(now),
-  };
-}
-
-function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
-  return {
-    kind: "rate_limited",
-    workspaceId: budget.id,
-    retryAfterSeconds: budget.retryAfterSeconds(now),
-    limit: budget.rateLimit(now),
-  };
-}
-
 class BatchedAdmission implements Admission {
   readonly #now: () => number;
+  readonly #cells: Cells;
   readonly #keys = new KnownKeys();
   readonly #budgets = new BoundedMap<string, WorkspaceBudget>(MAX_WORKSPACES);
   readonly #addresses = createAddressLimits();
@@ -93,8 +76,9 @@ class BatchedAdmission implements Admission {
   readonly #timer: NodeJS.Timeout;
   #isClosed = false;
 
-  constructor({ client, now = monotonicNow, logger }: AdmissionOptions) {
+  constructor({ client, now = monotonicNow, logger, cells }: AdmissionOptions) {
     this.#now = now;
+    this.#cells = cells;
     this.#batches = new AdmitBatches({
       client,
       now,
@@ -117,6 +101,8 @@ class BatchedAdmission implements Admission {
       const result = this.#fromStock(known, source, address, now);
       return result ?? this.#askAccounts(source, address, now);
     }
+    const other = findOtherCell(key, this.#cells);
+    if (other !== undefined) return this.#refuseCell(other, address, now);
     if (!isCredential(key) || this.#keys.isUnknown(key, now)) return this.#refuse(address, now);
     const source = { key, keyHash: hashApiKey(key), workspaceId: named };
     const refusal = this.#lookUps.refusalOf(source, address, now);
@@ -215,6 +201,16 @@ class BatchedAdmission implements Admission {
 
   #refuse(address: string, now: number): AdmissionResult {
     return this.#charge(address, now, (limit) => ({ kind: "unauthenticated", limit }));
+  }
+
+  #refuseCell({ cell, cellAddress }: OtherCell, address: string, now: number) {
+    if (cellAddress === undefined) return this.#refuse(address, now);
+    return this.#charge(address, now, (limit) => ({
+      kind: "wrong_cell",
+      limit,
+      cell,
+      cellAddress,
+    }));
   }
 
   /** Such a request counts towards the limit of its address. */

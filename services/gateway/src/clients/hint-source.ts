@@ -1,18 +1,19 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
 import type { Hint, HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 
-/** Longer than the delivery service waits for hints. */
-const TIMEOUT_MS = 35_000;
+/** Longer than the delivery service waits for hints, also while it opens its bus. */
+const TIMEOUT_MS = 15_000;
 const RETRY_MS = 2_000;
 
 export interface HintSourceOptions {
   readonly client: Client<typeof HintService>;
   readonly logger: Logger;
   readonly onHints: (hints: readonly Hint[]) => void;
-  /** Hints may be missing. */
-  readonly onGap: () => void;
+  /** Hints of these workspaces may be missing. */
+  readonly onGap: (workspaceIds: Iterable<string>) => void;
 }
 
 /**
@@ -21,9 +22,11 @@ export interface HintSourceOptions {
  */
 export class HintSource implements AsyncDisposable {
   readonly #options: HintSourceOptions;
+  // Its calls serve all pages for as long as one is open, so they do not carry the deadline of the
+  // request that opened the first.
+  readonly #outsideRequests = AsyncLocalStorage.snapshot();
   #workspaceIds: ReadonlySet<string> = new Set();
   #cursor = "";
-  #call = new AbortController();
   #loop: Promise<void> | undefined;
   #isFailing = false;
 
@@ -31,13 +34,13 @@ export class HintSource implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The workspaces that have an open page; without any, it stops asking. */
+  /**
+   * The workspaces that have an open page; without any, it stops asking. A call that waits does not
+   * look for a new one, so the new one has a gap until that call ends.
+   */
   watch(workspaceIds: ReadonlySet<string>): void {
-    const isNew = [...workspaceIds].some((id) => !this.#workspaceIds.has(id));
     this.#workspaceIds = workspaceIds;
-    // A call that waits does not look for a new workspace, so it is replaced by one that does.
-    if (isNew || workspaceIds.size === 0) this.#call.abort();
-    if (workspaceIds.size > 0) this.#loop ??= this.#run();
+    if (workspaceIds.size > 0) this.#loop ??= this.#outsideRequests(() => this.#run());
   }
 
   async #run(): Promise<void> {
@@ -47,22 +50,19 @@ export class HintSource implements AsyncDisposable {
   }
 
   async #ask(): Promise<void> {
-    const call = new AbortController();
-    this.#call = call;
-    const request = { cursor: this.#cursor, workspaceIds: [...this.#workspaceIds] };
+    const asked = this.#workspaceIds;
+    const request = { cursor: this.#cursor, workspaceIds: [...asked] };
     const { client, onHints, onGap, logger } = this.#options;
     try {
-      const options = { signal: call.signal, timeoutMs: TIMEOUT_MS };
-      const answer = await client.waitForHints(request, options);
+      const answer = await client.waitForHints(request, { timeoutMs: TIMEOUT_MS });
       // The first answer says where the hints begin; what changed since the page was opened is
       // missing.
       const isGap = answer.isGap || this.#isFailing || request.cursor === "";
       this.#cursor = answer.cursor;
       this.#isFailing = false;
-      if (isGap) onGap();
+      onGap(isGap ? this.#workspaceIds : this.#workspaceIds.difference(asked));
       if (answer.hints.length > 0) onHints(answer.hints);
     } catch (error) {
-      if (call.signal.aborted) return;
       if (!this.#isFailing)
         logger.warn(
           { err: error },

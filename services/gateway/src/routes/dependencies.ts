@@ -20,6 +20,7 @@ import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import type { Locale } from "@postrider/rest/locale";
 import type { MediaLinks } from "@postrider/rest/media/links";
+import type { Cells } from "@postrider/shared/config/cells";
 import type { MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -94,6 +95,7 @@ export interface ServerDeps {
   readonly health: Health;
   readonly logger: Logger;
   readonly publicUrl: string;
+  readonly cells: Cells;
   readonly defaultLocale: Locale;
   readonly trustedProxies: readonly string[];
   /** Web origins whose pages may upload media from a browser. */
@@ -191,6 +193,8 @@ declare module "fastify" {
     caller: Caller | undefined;
     /** Length of the request body in bytes; 0 without a body. */
     bodyBytes: number;
+    /** Set if the body may be large: waits until a body of as many bytes may be parsed. */
+    waitForTurn: ((bytes: number) => Promise<void>) | undefined;
     /** For the log; undefined when the request succeeds. */
     errorCode: string | undefined;
     /** The language of the messages in the answer to a request. */

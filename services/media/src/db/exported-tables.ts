@@ -1,6 +1,11 @@
 import type { ExportedTables } from "@postrider/shared/workspaces/export-service";
 
-/** The files themselves are read with `ReadMediaFile`. */
+/** The files themselves are read with `ReadMediaFile`, and imported with `BeginMediaFile`. */
 export const EXPORTED_TABLES: ExportedTables = {
-  media: ["object_key", "delivery_key", "delivery_patches", "lease_token", "lease_until"],
+  media: {
+    omitted: ["object_key", "delivery_key", "delivery_patches", "lease_token", "lease_until"],
+    isImportedApart: true,
+  },
+  // As if just recorded: a use by a post that is not known yet would otherwise end at once.
+  media_usages: { omitted: ["claim_id"], imported: { noted_at: "now()" } },
 };

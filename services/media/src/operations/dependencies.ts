@@ -29,7 +29,8 @@ export interface MediaDependencies {
   readonly completeMs: number;
   readonly prepareMs: number;
   /**
-   * Refuses new uploads and imports while the outbox is full.
+   * Refuses new uploads and imports while the outbox is full, and in the object store of another
+   * deployment.
    *
    * @throws `unavailable`
    */

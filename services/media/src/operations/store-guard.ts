@@ -19,7 +19,7 @@ import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { readMarker, type StoreMarker, writeMarker } from "#src/storage/store-marker.ts";
 
-/** How long a marker that was read counts for files that the database names. */
+/** How long a marker that was read counts for new files and those that the database names. */
 const MARKER_MS = 60_000;
 
 const dataHeldGauge = createGauge(
@@ -95,11 +95,28 @@ export class StoreGuard {
    */
   async mayDelete(): Promise<boolean> {
     if (await this.data.isHeld()) return false;
+    const owner = await this.#recentOwner();
+    return owner !== undefined && permits(owner);
+  }
+
+  /**
+   * @throws `unavailable` in the store of another deployment, which deletes files that its database
+   *   does not name. A copy may store files, because its posts wait.
+   */
+  async assertKeepsFiles(): Promise<void> {
+    if (await this.data.isHeld()) return;
+    const owner = await this.#recentOwner().catch((error: unknown) => {
+      throw unavailable(error);
+    });
+    if (owner?.kind === "foreign") throw unavailable();
+  }
+
+  /** Undefined while the data belongs to another deployment. */
+  async #recentOwner(): Promise<StoreOwner | undefined> {
     const known = this.#owner;
-    if (known !== undefined && performance.now() - known.at < MARKER_MS)
-      return permits(known.owner);
+    if (known !== undefined && performance.now() - known.at < MARKER_MS) return known.owner;
     const state = await this.read();
-    return state.kind === "own_data" && permits(state.owner);
+    return state.kind === "own_data" ? state.owner : undefined;
   }
 
   /** For what depends on rows that a restore may have lost. */

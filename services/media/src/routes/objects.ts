@@ -3,7 +3,7 @@ import { finished, Readable } from "node:stream";
 import { callerOf, type PlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
 import { watchDownload } from "@postrider/shared/http/long-transfers";
-import { isId } from "@postrider/shared/ids";
+import { assertIds, isId } from "@postrider/shared/ids";
 import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { Semaphore } from "@postrider/shared/limits/semaphore";
 import { transferShares } from "@postrider/shared/limits/transfer-shares";
@@ -78,7 +78,7 @@ async function findFile(
   const isRendition = typeof name === "string" && isId(name);
   if (!isFileName(name) && !isRendition)
     throw invalidRequest([{ code: "invalid", path: "/rendition" }]);
-  if (!isId(workspaceId) || !isId(mediaId)) throw notFound();
+  assertIds(workspaceId, mediaId);
   const file = isFileName(name)
     ? await findOwnFile(sql, { workspaceId, mediaId }, name)
     : await findRenditionFile(sql, { workspaceId, mediaId, id: name });

@@ -98,7 +98,7 @@ export function createUploadRoutes(
   deps: RouteDependencies & { readonly permits: Semaphore },
 ): PlainRoutes {
   return (app) => {
-    const options = { config: { callers: ["gateway"] } };
+    const options = { config: { callers: ["gateway", "operator"] } };
     app.put<UploadRequest>("/uploads/:uploadPath", options, async (request, reply) => {
       const grant = await readGrant(deps.sql, request.params.uploadPath, request.raw);
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));

@@ -6,7 +6,7 @@ import type {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable, unprocessable } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { findMedia } from "#src/db/media.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
@@ -22,7 +22,7 @@ export async function completeUpload(
   { sql, checks, completeMs }: Pick<RpcDependencies, "sql" | "checks" | "completeMs">,
   { workspaceId, id }: CompleteUploadRequest,
 ): Promise<MessageInitShape<typeof CompleteUploadResponseSchema>> {
-  if (!isId(workspaceId) || !isId(id)) throw notFound();
+  assertIds(workspaceId, id);
   const endsAt = performance.now() + completeMs;
   let isRecorded = false;
   for (;;) {

@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
@@ -34,7 +34,7 @@ export async function deleteMedia(
   deps: Deps,
   { workspaceId, id: mediaId }: DeleteMediaRequest,
 ): Promise<MessageInitShape<typeof DeleteMediaResponseSchema>> {
-  if (!isId(workspaceId) || !isId(mediaId)) throw notFound();
+  assertIds(workspaceId, mediaId);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const attempt = await tryToDelete(deps, { workspaceId, mediaId });
     if (attempt.kind === "deleted") return { gone: attempt.gone };

@@ -1,16 +1,23 @@
+import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
+import { CompleteUploadRequestSchema } from "@postrider/contracts/media/v1/media_service_pb";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { findMedia } from "#src/db/media.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { beginMediaFile, completeMediaFile } from "#src/operations/imported-media.ts";
+import { completeUpload } from "#src/rpc/complete-upload.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
 
-export function createMediaFileService({
-  sql,
-  store,
-}: Pick<RpcDependencies, "sql" | "store">): ServiceImpl<typeof MediaFileService> {
+type Deps = Pick<
+  RpcDependencies,
+  "sql" | "store" | "limits" | "grantMs" | "storageBytes" | "storageTurns" | "checks" | "completeMs"
+>;
+
+export function createMediaFileService(deps: Deps): ServiceImpl<typeof MediaFileService> {
+  const { sql, store } = deps;
   return {
     async readMediaFile({ workspaceId, id, offset }) {
       if (!isId(workspaceId) || !isId(id) || offset < 0n) throw invalidRequest();
@@ -23,6 +30,15 @@ export function createMediaFileService({
       const chunks: Uint8Array[] = [];
       for await (const chunk of object.content) chunks.push(chunk);
       return { content: Buffer.concat(chunks) };
+    },
+    async beginMediaFile(request) {
+      return { uploadToken: await beginMediaFile(deps, request) };
+    },
+    async completeMediaFile(request) {
+      await completeMediaFile(deps, request, (media) =>
+        completeUpload(deps, create(CompleteUploadRequestSchema, media)),
+      );
+      return {};
     },
   };
 }

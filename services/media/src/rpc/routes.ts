@@ -6,11 +6,13 @@ import { RetentionService } from "@postrider/contracts/media/v1/retention_servic
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { createRowImportService } from "@postrider/shared/workspaces/import-service";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
@@ -48,6 +50,8 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
     router.service(StorageService, createStorageService(deps));
     router.service(AuditService, createAuditService(deps));
     router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
+    const rows = { sql: deps.sql, tables: EXPORTED_TABLES };
+    router.service(RowImportService, createRowImportService(rows));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

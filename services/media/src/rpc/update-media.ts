@@ -11,7 +11,7 @@ import {
   unprocessable,
   type Violation,
 } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import {
   lockDescribable,
@@ -32,7 +32,7 @@ export async function updateMedia(
   request: UpdateMediaRequest,
 ): Promise<MessageInitShape<typeof UpdateMediaResponseSchema>> {
   const { workspaceId, id: mediaId } = request;
-  if (!isId(workspaceId) || !isId(mediaId)) throw notFound();
+  assertIds(workspaceId, mediaId);
   const change = parseChange(request);
   const media = await beginInTurn(sql, workspaceId, async (tx) => {
     const locked = await lockDescribable(tx, { workspaceId, mediaId });

@@ -1,10 +1,30 @@
 import type { ExportedTables } from "@postrider/shared/workspaces/export-service";
 
-/** What a post shows, with what it has used of the quota. */
+/**
+ * What a post shows, with what it has used of the quota, and what keeps it from being accepted or
+ * published twice. Posts that are not finished arrive as cancelled ones, so that no job touches
+ * them before all rows are there; `releaseImportedPosts` opens them.
+ */
 export const EXPORTED_TABLES: ExportedTables = {
-  posts: ["cause", "effective_at"],
-  targets: ["content_hash"],
-  target_attempts: [],
-  queue_slot_rules: [],
-  quota_usage: [],
+  posts: {
+    omitted: ["cause", "effective_at"],
+    imported: {
+      status:
+        "case when r.status in ('scheduled', 'publishing') then 'cancelled' else r.status end",
+    },
+  },
+  targets: {
+    imported: {
+      last_report_at:
+        "case when r.status in ('pending', 'publishing') then 'infinity' else r.last_report_at end",
+    },
+    endless: ["last_report_at"],
+  },
+  target_attempts: {},
+  slot_assignments: {},
+  // Not compared again: a guard of a post that was forced may equal another one.
+  duplicate_guards: { imported: { is_checked: "false" } },
+  idempotency_keys: {},
+  queue_slot_rules: {},
+  quota_usage: {},
 };

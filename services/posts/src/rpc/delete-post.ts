@@ -9,7 +9,7 @@ import { toTargetError } from "@postrider/rest/posts/mapping";
 import type { PostDeletionJson } from "@postrider/rest/posts/schemas";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
@@ -64,7 +64,7 @@ type Outcome =
  */
 export async function deletePost(deps: Deps, request: DeletePostRequest): Promise<Response> {
   const { workspaceId, id: postId, ifVersion } = request;
-  if (!isId(workspaceId) || !isId(postId)) throw notFound();
+  assertIds(workspaceId, postId);
   await deps.assertRoom();
   let expected = ifVersion;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {

@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { deleteQueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
@@ -15,7 +15,7 @@ export async function deleteQueueSlotRule(
   { sql, clock }: Pick<PostsDeps, "sql" | "clock">,
   { workspaceId, id }: DeleteQueueSlotRuleRequest,
 ): Promise<MessageInitShape<typeof DeleteQueueSlotRuleResponseSchema>> {
-  if (!isId(workspaceId) || !isId(id)) throw notFound();
+  assertIds(workspaceId, id);
   const deletedAt = await clock();
   await beginInTurn(sql, workspaceId, async (tx) => {
     if (!(await deleteQueueSlotRuleRow(tx, { workspaceId, id, deletedAt }))) throw notFound();

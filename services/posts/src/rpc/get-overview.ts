@@ -4,7 +4,7 @@ import type {
   GetOverviewResponseSchema,
 } from "@postrider/contracts/posts/v1/overview_service_pb";
 import type { CauseJson, CausePostJson, OverviewJson } from "@postrider/rest/dashboard/overview";
-import { type BoundedCountJson, MAX_COUNT } from "@postrider/rest/dashboard/parts";
+import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { causeWords, cureFor } from "@postrider/rest/target-errors/cures";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
@@ -49,31 +49,26 @@ export async function getOverview(
   const willFail = (accountId: string): WillFail =>
     connected.has(accountId) ? "account_reconnect_required" : "account_disconnected";
   const byStatus = new Map(counts.map(({ status, count }) => [status, count]));
+  // Each count is exact up to the bound, and so is their sum.
   const countOf = (...statuses: readonly PostStatus[]) =>
-    statuses.map((each) => byStatus.get(each) ?? 0);
+    toBoundedCount(statuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0));
   const overview: OverviewJson = {
     counts: {
-      all: toBounded(countOf(...STATUSES)),
-      draft: toBounded(countOf("draft")),
-      scheduled: toBounded(countOf("scheduled")),
-      publishing: toBounded(countOf("publishing")),
-      published: toBounded(countOf("published")),
-      partial: toBounded(countOf("partial")),
-      failed: toBounded(countOf("failed")),
-      cancelled: toBounded(countOf("cancelled")),
+      all: countOf(...STATUSES),
+      draft: countOf("draft"),
+      scheduled: countOf("scheduled"),
+      publishing: countOf("publishing"),
+      published: countOf("published"),
+      partial: countOf("partial"),
+      failed: countOf("failed"),
+      cancelled: countOf("cancelled"),
     },
     needsYou: {
-      posts: toBounded(countOf("failed", "partial")),
+      posts: countOf("failed", "partial"),
       causes: toCauses(failures, scheduled, willFail),
     },
   };
   return { json: JSON.stringify(overview) };
-}
-
-/** Each count is exact up to the bound, and so is their sum. */
-function toBounded(counts: readonly number[]): BoundedCountJson {
-  const sum = counts.reduce((total, count) => total + count, 0);
-  return { count: Math.min(sum, MAX_COUNT), isMore: sum > MAX_COUNT };
 }
 
 function toCauses(

@@ -3,8 +3,7 @@ import type {
   PublishPostRequest,
   PublishPostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
-import { notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { changeUnpublishedPost } from "#src/operations/change-unpublished-post.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
@@ -14,7 +13,7 @@ export async function publishPost(
   deps: PostsDeps,
   { workspaceId, id: postId, force }: PublishPostRequest,
 ): Promise<MessageInitShape<typeof PublishPostResponseSchema>> {
-  if (!isId(workspaceId) || !isId(postId)) throw notFound();
+  assertIds(workspaceId, postId);
   const change = await changeUnpublishedPost(
     deps,
     { workspaceId, postId },

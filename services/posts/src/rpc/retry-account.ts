@@ -3,8 +3,8 @@ import type {
   RetryAccountRequest,
   RetryAccountResponseSchema,
 } from "@postrider/contracts/posts/v1/overview_service_pb";
-import { notFound, ServiceError } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { ServiceError } from "@postrider/shared/errors";
+import { assertIds } from "@postrider/shared/ids";
 import { listRetryablePosts } from "#src/db/overview.ts";
 import { type RetryDeps, retryTargets } from "#src/operations/retry-targets.ts";
 
@@ -19,7 +19,7 @@ export async function retryAccount(
   deps: RetryDeps,
   { workspaceId, accountId, code }: RetryAccountRequest,
 ): Promise<MessageInitShape<typeof RetryAccountResponseSchema>> {
-  if (!isId(workspaceId) || !isId(accountId)) throw notFound();
+  assertIds(workspaceId, accountId);
   const found = await listRetryablePosts(deps.sql, { workspaceId, accountId, code }, MAX_POSTS + 1);
   let retried = 0;
   const refused: { postId: string; code: string }[] = [];

@@ -4,7 +4,7 @@ import type {
   RetryPostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { findPost } from "#src/db/posts.ts";
 import { type RetryDeps, retryTargets } from "#src/operations/retry-targets.ts";
 import { toLocale, toPost } from "#src/rpc/to-post.ts";
@@ -13,7 +13,7 @@ export async function retryPost(
   deps: RetryDeps,
   { workspaceId, id: postId, locale }: RetryPostRequest,
 ): Promise<MessageInitShape<typeof RetryPostResponseSchema>> {
-  if (!isId(workspaceId) || !isId(postId)) throw notFound();
+  assertIds(workspaceId, postId);
   const row = await retryTargets(deps, { workspaceId, postId }, {}, (tx) =>
     findPost(tx, workspaceId, postId),
   );

@@ -1,6 +1,7 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
@@ -15,8 +16,11 @@ import { createAuditService } from "@postrider/shared/audit/service";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
+import { createRowImportService } from "@postrider/shared/workspaces/import-service";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { releaseImportedPosts } from "#src/db/imported-posts.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { isReadablePost } from "#src/operations/is-readable-post.ts";
 import { batchGetMediaNeeds } from "#src/rpc/batch-get-media-needs.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
 import { batchGetPostStatuses } from "#src/rpc/batch-get-post-statuses.ts";
@@ -76,6 +80,16 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(AuditService, createAuditService(deps));
     router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
+    const { sql } = deps;
+    router.service(
+      RowImportService,
+      createRowImportService({
+        sql,
+        tables: EXPORTED_TABLES,
+        isReadable: isReadablePost,
+        release: (workspaceId, isCopy) => releaseImportedPosts(sql, workspaceId, isCopy),
+      }),
+    );
     router.service(ParkedEventService, deps.parkedEvents);
   };
 }

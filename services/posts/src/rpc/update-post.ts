@@ -3,8 +3,7 @@ import type {
   UpdatePostRequest,
   UpdatePostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
-import { notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseMedia } from "#src/clients/media.ts";
 import { changeUnpublishedPost, type PostChange } from "#src/operations/change-unpublished-post.ts";
@@ -17,7 +16,7 @@ export async function updatePost(
   request: UpdatePostRequest,
 ): Promise<MessageInitShape<typeof UpdatePostResponseSchema>> {
   const { workspaceId, id: postId, ifVersion } = request;
-  if (!isId(workspaceId) || !isId(postId)) throw notFound();
+  assertIds(workspaceId, postId);
   const { scheduledAt, ...changes } = parseUpdatePost(request);
   const change = await changeUnpublishedPost(
     deps,

@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import {
   lockQueueSlotRule,
@@ -23,7 +23,7 @@ export async function updateQueueSlotRule(
   request: UpdateQueueSlotRuleRequest,
 ): Promise<MessageInitShape<typeof UpdateQueueSlotRuleResponseSchema>> {
   const { workspaceId, id } = request;
-  if (!isId(workspaceId) || !isId(id)) throw notFound();
+  assertIds(workspaceId, id);
   const now = await clock();
   const rule = await change(sql, request, now);
   // The slots are searched after the transaction, so that it keeps its lock no longer than needed.

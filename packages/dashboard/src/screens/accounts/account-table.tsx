@@ -4,13 +4,15 @@ import { Check, Plug, SlidersHorizontal, X } from "lucide-react";
 import { useState } from "react";
 import type { BeginConnect } from "../../accounts/use-connect.tsx";
 import { api } from "../../api/api.ts";
-import { Who } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
+import { classNames } from "../../kit/class-names.ts";
 import { Menu } from "../../kit/menu.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
 import { Table } from "../../kit/table.tsx";
 import { Time } from "../../kit/time.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
+import { AccountWho } from "../../posts/account-who.tsx";
 import { profileUrlOf } from "../../posts/profile-url.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -18,7 +20,7 @@ import { useWords } from "../../words/use-words.ts";
 import { accountsWords } from "./accounts-words.ts";
 import css from "./accounts.module.css";
 import { DisconnectDialog } from "./disconnect-dialog.tsx";
-import { accessOf, healthOf, limitOf } from "./health.ts";
+import { accessOf, healthOf, limitOf, sortByHealth } from "./health.ts";
 import { settingWords } from "./setting-words.ts";
 import { SettingsDrawer } from "./settings-drawer.tsx";
 
@@ -33,7 +35,7 @@ export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
   const [setting, setSetting] = useState<Account>();
   return (
     <>
-      <Table label={words.title}>
+      <Table label={words.title} className={css.table}>
         <thead>
           <tr>
             <th scope="col">{words.account}</th>
@@ -53,7 +55,7 @@ export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
           </tr>
         </thead>
         <tbody>
-          {accounts.map((account) => (
+          {sortByHealth(accounts).map((account) => (
             <AccountRow
               key={account.id}
               account={account}
@@ -92,7 +94,7 @@ function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountR
   return (
     <tr>
       <td>
-        <Who id={id} name={username} platform={platform} />
+        <AccountWho id={id} username={username} platform={platform} />
       </td>
       <td>
         <HealthLabel health={health} />
@@ -110,18 +112,18 @@ function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountR
       <td className="not-s">
         <Limit id={id} />
       </td>
-      <td className="end">
+      <td className={classNames("end", css.actions)}>
         {mayWrite && health !== "works" && (
           <Button small icon={Plug} onClick={onReconnect}>
             {words.reconnect}
           </Button>
         )}
         {health === "works" && (
-          <Button kind="ghost" small className="not-s" onClick={onSettings}>
+          <Button kind="ghost" small icon={SlidersHorizontal} onClick={onSettings}>
             {settings}
           </Button>
         )}
-        <Menu label={words.more(username)} items={items} />
+        <Menu label={words.more(accountNameOf(account))} items={items} />
       </td>
     </tr>
   );

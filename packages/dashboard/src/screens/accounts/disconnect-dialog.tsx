@@ -1,13 +1,10 @@
 import type { Account } from "@postrider/client";
-import { useMutation } from "@tanstack/react-query";
 import { api } from "../../api/api.ts";
 import { queryClient } from "../../api/query-client.ts";
-import { Button } from "../../kit/button.tsx";
-import { Dialog } from "../../kit/dialog.tsx";
-import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { ConfirmDialog } from "../../kit/confirm-dialog.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { kitWords } from "../../words/kit-words.ts";
+import { accountNameOf } from "../../posts/account-name.ts";
 import { useWords } from "../../words/use-words.ts";
 import { accountsWords } from "./accounts-words.ts";
 
@@ -18,35 +15,22 @@ interface DisconnectDialogProps {
 
 export function DisconnectDialog({ account, onClose }: DisconnectDialogProps) {
   const words = useWords(accountsWords);
-  const kit = useWords(kitWords);
-  const { id, username, platform } = account;
-  const disconnection = useMutation({
-    mutationFn: () => api.disconnectAccount(id),
-    onSuccess: async () => {
-      showToast(words.disconnected(username));
-      onClose();
-      await queryClient.invalidateQueries();
-    },
-  });
+  const { id, platform } = account;
+  const name = accountNameOf(account);
+  const disconnect = async () => {
+    await api.disconnectAccount(id);
+    showToast(words.disconnected(name));
+    onClose();
+    await queryClient.invalidateQueries();
+  };
   return (
-    <Dialog
-      title={words.disconnectTitle(username, PLATFORMS[platform].name)}
+    <ConfirmDialog
+      title={words.disconnectTitle(name, PLATFORMS[platform].name)}
+      confirm={words.disconnectNow}
+      act={disconnect}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{kit.cancel}</Button>
-          <Button
-            kind="danger-solid"
-            busy={disconnection.isPending}
-            onClick={() => disconnection.mutate()}
-          >
-            {words.disconnectNow}
-          </Button>
-        </>
-      }
     >
-      <p className="sm">{words.disconnectText}</p>
-      {disconnection.error !== null && <ErrorNotice error={disconnection.error} />}
-    </Dialog>
+      <p className="sm quiet">{words.disconnectText}</p>
+    </ConfirmDialog>
   );
 }

@@ -5,6 +5,7 @@ import { overviewApi } from "../../api/overview-api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Note } from "../../kit/card.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -18,7 +19,7 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
   const { data: overview } = useQuery(overviewApi.overview());
   const ended = data?.accounts.filter(({ status }) => status === "reconnect_required") ?? [];
   return ended.map((account) => {
-    const { id, platform, username } = account;
+    const { id, platform } = account;
     const cause = overview?.needsYou.causes.find(
       ({ accountId, code }) => accountId === id && code === "account_reconnect_required",
     );
@@ -40,7 +41,7 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
           )
         }
       >
-        <strong>{words.cannotPublish(username, PLATFORMS[platform].name)}</strong>{" "}
+        <strong>{words.cannotPublish(accountNameOf(account), PLATFORMS[platform].name)}</strong>{" "}
         {cause !== undefined && cause.failed > 0 && words.failed(cause.failed)}{" "}
         {cause !== undefined && cause.scheduled > 0 && words.willFail(cause.scheduled)}
       </Note>

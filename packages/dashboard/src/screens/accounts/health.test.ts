@@ -1,6 +1,6 @@
 import type { Account, DailyQuota } from "@postrider/client";
 import { expect, test } from "vitest";
-import { accessOf, healthOf, limitOf } from "./health.ts";
+import { accessOf, healthOf, limitOf, sortByHealth } from "./health.ts";
 
 const ACCOUNT = {
   platform: "youtube",
@@ -32,4 +32,16 @@ test("of several limits of an account, the one with the least left is shown", ()
   ] as unknown as readonly DailyQuota[];
   expect(limitOf("a", limits)?.remaining).toBe(2);
   expect(limitOf("c", limits)).toBeUndefined();
+});
+
+test("accounts that need a person stand first, and the others keep their order", () => {
+  const account = (id: string, status = "active") => ({ ...ACCOUNT, id, status }) as Account;
+  const partly = { ...account("d"), permissions: { granted: [], missing: ["comments"] } };
+  const accounts = [
+    account("a"),
+    account("b", "reconnect_required"),
+    account("c"),
+    partly as unknown as Account,
+  ];
+  expect(sortByHealth(accounts).map(({ id }) => id)).toEqual(["b", "d", "a", "c"]);
 });

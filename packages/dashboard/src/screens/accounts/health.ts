@@ -8,6 +8,13 @@ export function healthOf({ status, permissions }: Account): Health {
   return (permissions?.missing.length ?? 0) > 0 ? "partly" : "works";
 }
 
+const RANKS: Readonly<Record<Health, number>> = { ended: 0, partly: 1, works: 2 };
+
+/** What needs a person first; the others stay in their order. */
+export function sortByHealth(accounts: readonly Account[]): readonly Account[] {
+  return accounts.toSorted((one, other) => RANKS[healthOf(one)] - RANKS[healthOf(other)]);
+}
+
 /** Their tokens are short and are renewed while the account is connected. */
 const RENEWING: ReadonlySet<PlatformId> = new Set([
   "instagram",

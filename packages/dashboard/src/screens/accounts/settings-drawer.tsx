@@ -4,7 +4,6 @@ import { Info } from "lucide-react";
 import { useState } from "react";
 import { api } from "../../api/api.ts";
 import { queryClient } from "../../api/query-client.ts";
-import { Who } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
 import { Note } from "../../kit/card.tsx";
 import { Drawer } from "../../kit/dialog.tsx";
@@ -12,6 +11,8 @@ import { DiscardDialog } from "../../kit/discard-dialog.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
+import { AccountWho } from "../../posts/account-who.tsx";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import {
@@ -34,7 +35,7 @@ const keyOf = (id: string) => ["account", id, "settings"];
 /** The settings of an account, beside the list. TikTok is asked what it offers each time. */
 export function SettingsDrawer({ account, onClose }: SettingsDrawerProps) {
   const words = useWords(settingWords);
-  const { id, username } = account;
+  const { id } = account;
   const { data, error, refetch } = useQuery({
     queryKey: keyOf(id),
     queryFn: ({ signal }) => api.getAccountSettings(id, {}, { signal }),
@@ -42,7 +43,7 @@ export function SettingsDrawer({ account, onClose }: SettingsDrawerProps) {
   });
   if (data !== undefined) return <Editor account={account} read={data} onClose={onClose} />;
   return (
-    <Drawer title={words.title(username)} onClose={onClose}>
+    <Drawer title={words.title(accountNameOf(account))} onClose={onClose}>
       {error === null ? <Skeleton /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
     </Drawer>
   );
@@ -61,7 +62,7 @@ function Editor({ account, read, onClose }: EditorProps) {
   return (
     <>
       <Drawer
-        title={words.title(account.username)}
+        title={words.title(accountNameOf(account))}
         onClose={() => (draft.isChanged ? setAsking(true) : onClose())}
         footer={
           canWrite && (
@@ -77,7 +78,7 @@ function Editor({ account, read, onClose }: EditorProps) {
         }
       >
         <div className="stack">
-          <Who id={account.id} name={account.username} platform={account.platform} />
+          <AccountWho id={account.id} username={account.username} platform={account.platform} />
           <Note tone="info" icon={Info}>
             {canWrite ? words.holds : words.readOnly}
           </Note>

@@ -28,8 +28,9 @@ export const accountsEn = {
   reconnectRetry: (count: number) => (count === 0 ? "Reconnect" : `Reconnect, then retry ${count}`),
   cannotPublish: (name: string, platform: string) =>
     `${name} on ${platform} can no longer publish.`,
-  failed: (count: number) => `Failed posts: ${count}.`,
-  willFail: (count: number) => `Scheduled posts that will fail: ${count}.`,
+  failed: (count: number) => (count === 1 ? "1 post failed." : `${count} posts failed.`),
+  willFail: (count: number) =>
+    count === 1 ? "1 scheduled post will fail." : `${count} scheduled posts will fail.`,
   more: (name: string) => `More actions for ${name}`,
   open: (platform: string) => `Open ${platform}`,
   disconnect: "Disconnect…",
@@ -39,7 +40,7 @@ export const accountsEn = {
   disconnectNow: "Disconnect",
   disconnected: (name: string) => `${name} is disconnected.`,
   foot: (accounts: number, platforms: number) =>
-    `Accounts: ${accounts}, platforms: ${platforms}. Disconnecting keeps the history; connecting the same account again brings it back.`,
+    `${accounts === 1 ? "1 account" : `${accounts} accounts`} on ${platforms === 1 ? "1 platform" : `${platforms} platforms`}. Disconnecting keeps the history; connecting the same account again brings it back.`,
   none: "No account is connected. Connect one to publish.",
   readOnly: "This session can see accounts, not change them.",
 };

@@ -26,8 +26,8 @@ export const accountsKo: typeof accountsEn = {
     count === 0 ? "다시 연결" : `다시 연결하고 ${count}개 다시 시도`,
   cannotPublish: (name: string, platform: string) =>
     `${platform} 계정 ${name}에 더 이상 게시할 수 없습니다.`,
-  failed: (count: number) => `실패한 게시물: ${count}개.`,
-  willFail: (count: number) => `실패할 예약 게시물: ${count}개.`,
+  failed: (count: number) => `게시물 ${count}개가 실패했습니다.`,
+  willFail: (count: number) => `예약된 게시물 ${count}개도 실패하게 됩니다.`,
   more: (name: string) => `${name}의 다른 작업`,
   open: (platform: string) => `${platform} 열기`,
   disconnect: "연결 해제…",
@@ -38,7 +38,7 @@ export const accountsKo: typeof accountsEn = {
   disconnectNow: "연결 해제",
   disconnected: (name: string) => `${name} 연결을 해제했습니다.`,
   foot: (accounts: number, platforms: number) =>
-    `계정 ${accounts}개, 플랫폼 ${platforms}개. 연결을 해제해도 기록은 남으며, 같은 계정을 다시 연결하면 되살아납니다.`,
+    `플랫폼 ${platforms}개, 계정 ${accounts}개. 연결을 해제해도 기록은 남으며, 같은 계정을 다시 연결하면 되살아납니다.`,
   none: "연결된 계정이 없습니다. 게시하려면 계정을 연결해 주세요.",
   readOnly: "이 세션에서는 계정을 볼 수만 있습니다.",
 };

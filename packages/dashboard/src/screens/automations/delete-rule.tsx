@@ -1,10 +1,6 @@
 import type { AutomationRule } from "@postrider/client";
-import { useMutation } from "@tanstack/react-query";
-import { Button } from "../../kit/button.tsx";
-import { Dialog } from "../../kit/dialog.tsx";
-import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { ConfirmDialog } from "../../kit/confirm-dialog.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
 import { automationsApi } from "./automations-api.ts";
 import { automationsWords } from "./automations-words.ts";
@@ -17,29 +13,19 @@ interface DeleteRuleProps {
 
 export function DeleteRule({ rule: { id, name }, onKeep, onDeleted }: DeleteRuleProps) {
   const words = useWords(automationsWords);
-  const kit = useWords(kitWords);
-  const deletion = useMutation({
-    mutationFn: () => automationsApi.update(id, { status: "revoked" }),
-    onSuccess: () => {
-      showToast(words.deleted(name));
-      onDeleted();
-    },
-  });
+  const remove = async () => {
+    await automationsApi.update(id, { status: "revoked" });
+    showToast(words.deleted(name));
+    onDeleted();
+  };
   return (
-    <Dialog
+    <ConfirmDialog
       title={words.deleteTitle(name)}
+      confirm={words.deleteLast}
+      act={remove}
       onClose={onKeep}
-      footer={
-        <>
-          <Button onClick={onKeep}>{kit.cancel}</Button>
-          <Button kind="danger-solid" busy={deletion.isPending} onClick={() => deletion.mutate()}>
-            {words.deleteLast}
-          </Button>
-        </>
-      }
     >
       <p className="sm quiet">{words.deleteText}</p>
-      {deletion.error !== null && <ErrorNotice error={deletion.error} />}
-    </Dialog>
+    </ConfirmDialog>
   );
 }

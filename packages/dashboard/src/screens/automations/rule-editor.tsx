@@ -42,6 +42,7 @@ export function RuleEditor({ rule, written, onMade, onClosed }: RuleEditorProps)
   return (
     <Card
       title={rule?.name ?? words.untitled}
+      aside={rule && <RuleState rule={rule} />}
       actions={
         rule && (
           <Head
@@ -112,6 +113,15 @@ function Foot({ label, isBusy, onDrop, onSave }: FootProps) {
   );
 }
 
+function RuleState({ rule }: { readonly rule: AutomationRule }) {
+  const words = useWords(automationsWords);
+  return (
+    <StatusLabel status={statusOf(rule)} loud>
+      {words.status[rule.status]}
+    </StatusLabel>
+  );
+}
+
 interface HeadProps {
   readonly rule: AutomationRule;
   readonly isChanged: boolean;
@@ -124,15 +134,9 @@ function Head({ rule, isChanged, writes, ifWhole, onGone }: HeadProps) {
   const words = useWords(automationsWords);
   const canWrite = useCan()("automations:write");
   const [isDeleting, setDeleting] = useState(false);
-  const state = (
-    <StatusLabel status={statusOf(rule)} loud>
-      {words.status[rule.status]}
-    </StatusLabel>
-  );
-  if (!canWrite) return state;
+  if (!canWrite) return null;
   return (
     <>
-      {state}
       {rule.status === "active" ? (
         <Button small icon={Pause} busy={writes.isBusy} onClick={writes.pause}>
           {words.pause}

@@ -1,8 +1,8 @@
 import { type ReactNode, useId } from "react";
 import { Counter } from "../../kit/counter.tsx";
 import { FieldError, Input, TextArea } from "../../kit/field.tsx";
-import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { Select } from "../../kit/select.tsx";
+import { accountLabelOf } from "../../posts/account-name.ts";
 import { langOf } from "../../posts/lang-of.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -94,18 +94,14 @@ function When({ draft, isNew, faults, set }: PartProps) {
             onChange={(accountId) => set({ accountId, mediaIds: null })}
             options={[
               { value: "", label: words.chooseAccount, disabled: true },
-              ...accounts.map(({ id, username, platform }) => ({
-                value: id,
-                label: `${username} (${PLATFORMS[platform].name})`,
+              ...accounts.map((account) => ({
+                value: account.id,
+                label: accountLabelOf(account),
               })),
             ]}
           />
         ) : (
-          <b>
-            {account
-              ? `${account.username} (${PLATFORMS[account.platform].name})`
-              : draft.accountId}
-          </b>
+          <b>{account ? accountLabelOf(account) : draft.accountId}</b>
         )}
       </p>
       <PostChoice

@@ -6,6 +6,7 @@ import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { PlatformTile } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
 import { useWords } from "../../words/use-words.ts";
 import { automationsWords } from "./automations-words.ts";
@@ -79,7 +80,7 @@ function Row({ rule, isChosen, isChanged }: RowProps) {
       </span>
       <span className="row xs muted">
         {account && <PlatformTile platform={account.platform} />}
-        <span className="clip">{account?.username ?? ""}</span>
+        <span className="clip">{account && accountNameOf(account)}</span>
         {isChanged && <span className="push nowrap">{words.changed}</span>}
       </span>
     </Link>

@@ -14,9 +14,9 @@ import { useSettings } from "../../settings/settings.ts";
 import { clockOf } from "../../time/format-time.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
+import css from "./agenda.module.css";
 import type { PlacedPost } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
-import css from "./calendar.module.css";
 
 interface AgendaProps {
   readonly title: ReactNode;
@@ -35,7 +35,7 @@ export function Agenda({ title, mark, onNew, ...list }: AgendaProps) {
   return (
     <Card
       title={title}
-      aside={mark}
+      aside={list.posts.length + (list.free?.length ?? 0) === 0 ? words.emptyDay : mark}
       actions={
         <>
           <span className="muted xs">{placeOf(zone, language)}</span>
@@ -45,7 +45,7 @@ export function Agenda({ title, mark, onNew, ...list }: AgendaProps) {
         </>
       }
     >
-      <AgendaList {...list} />
+      {list.posts.length + (list.free?.length ?? 0) > 0 && <AgendaList {...list} />}
     </Card>
   );
 }
@@ -57,7 +57,6 @@ export function AgendaList({
 }: Omit<AgendaProps, "title" | "mark" | "onNew">) {
   const words = useWords(calendarWords);
   const clock = useClock();
-  if (posts.length === 0 && free.length === 0) return <p className="hint pad">{words.empty}</p>;
   return (
     <ul className={css.agenda}>
       {posts.map(({ post, ms }) => (

@@ -1,17 +1,17 @@
 import { ChevronDown, ChevronLeft, ChevronRight, Globe } from "lucide-react";
 import { Button } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
-import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Select } from "../../kit/select.tsx";
 import { ZoneCombobox } from "../../kit/zone-combobox.tsx";
+import { accountLabelOf } from "../../posts/account-name.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
 import { changeSettings, useSettings } from "../../settings/settings.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
+import css from "./calendar-bar.module.css";
 import { VIEWS } from "./calendar-range.ts";
 import { calendarWords } from "./calendar-words.ts";
-import css from "./calendar.module.css";
 import type { Place } from "./use-place.ts";
 
 interface CalendarBarProps {
@@ -62,9 +62,9 @@ function AccountSelect({ place }: Pick<CalendarBarProps, "place">) {
       onChange={place.filter}
       options={[
         { value: "", label: words.allAccounts },
-        ...[...accounts.values()].map(({ id, username, platform }) => ({
-          value: id,
-          label: `${username} · ${PLATFORMS[platform].name}`,
+        ...[...accounts.values()].map((account) => ({
+          value: account.id,
+          label: accountLabelOf(account),
         })),
       ]}
     />

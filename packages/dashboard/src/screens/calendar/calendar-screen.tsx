@@ -65,9 +65,10 @@ function usePosts(place: Place) {
   return { posts, error, refetch };
 }
 
-function usePeriod({ view, day, range }: Place): string {
+function usePeriod({ view, day, range }: Place, isNarrow: boolean): string {
   const { language } = useSettings();
-  return view === "month" ? monthOf(day, language) : spanOf(range.first, lastOf(range), language);
+  if (view === "month") return monthOf(day, language);
+  return spanOf([range.first, lastOf(range)], language, isNarrow);
 }
 
 function useCalendarKeys(place: Place): void {
@@ -101,7 +102,7 @@ export function CalendarScreen() {
   const canWrite = useCan()("posts:write");
   const isNarrow = useIsNarrow();
   const place = usePlace();
-  const period = usePeriod(place);
+  const period = usePeriod(place, isNarrow);
   const { posts, error, refetch } = usePosts(place);
   const { range, view } = place;
   const cells = useMemo(() => calendarCells(posts, zone, range), [posts, zone, range]);

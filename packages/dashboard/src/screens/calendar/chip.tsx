@@ -9,7 +9,7 @@ import { clockOf } from "../../time/format-time.ts";
 import { useWords } from "../../words/use-words.ts";
 import type { PlacedPost } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
-import css from "./calendar.module.css";
+import css from "./chip.module.css";
 
 /** What all chips of a calendar share; the same object until one of its values changes. */
 export interface Look {

@@ -5,8 +5,8 @@ import { clockOf, dateOf, longDateOf } from "../../time/format-time.ts";
 import { useWords } from "../../words/use-words.ts";
 import { type DayCell as Cell, foldDay } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
-import css from "./calendar.module.css";
 import { Chip, type Look } from "./chip.tsx";
+import css from "./month-grid.module.css";
 
 interface DayCellProps {
   readonly cell: Cell;
@@ -67,7 +67,6 @@ function classOf({ cell, todayText, isNarrow, ...is }: DayCellProps): string {
     css.cell,
     text < todayText && css.past,
     is.isOutside && css.outside,
-    text === todayText && css.today,
     is.isDropTarget && css.drop,
     isNarrow && is.isChosen && css.chosen,
   );
@@ -88,8 +87,11 @@ function Head(props: DayCellProps) {
         );
   return (
     <div className={css.head}>
-      <span className="num" aria-hidden="true">
-        {isNamed ? dateOf(day, look.language) : day.day}
+      <span
+        className={classNames("num", day.toString() === todayText && "today-mark")}
+        aria-hidden="true"
+      >
+        {isNamed ? dateOf(day, look.language, isNarrow) : day.day}
       </span>
       <span className="sr">{words.dayLabel(name, posts.length)}</span>
       {free !== undefined && <span className={css.freeSlot}>{words.freeAt(free)}</span>}

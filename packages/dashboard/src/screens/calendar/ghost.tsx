@@ -7,7 +7,7 @@ import { toZoned } from "../../time/place-in-zone.ts";
 import { offsetOf, placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
 import { calendarWords } from "./calendar-words.ts";
-import css from "./calendar.module.css";
+import css from "./chip.module.css";
 import { type Drop, dropOn } from "./drop.ts";
 import type { Point } from "./follow-pointer.ts";
 import type { Drag } from "./use-chip-drag.ts";

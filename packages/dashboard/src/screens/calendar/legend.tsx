@@ -4,7 +4,7 @@ import { StatusIcon } from "../../kit/status.tsx";
 import { useWords } from "../../words/use-words.ts";
 import type { DayCell } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
-import css from "./calendar.module.css";
+import css from "./legend.module.css";
 
 interface LegendProps {
   readonly cells: readonly DayCell[];

@@ -1,9 +1,9 @@
 import { useSettings } from "../../settings/settings.ts";
 import { weekdayOf } from "../../time/format-time.ts";
 import type { DayCell as Cell } from "./calendar-cells.ts";
-import css from "./calendar.module.css";
 import type { Look } from "./chip.tsx";
 import { DayCell } from "./day-cell.tsx";
+import css from "./month-grid.module.css";
 import type { Grid } from "./use-grid.ts";
 import type { Place } from "./use-place.ts";
 

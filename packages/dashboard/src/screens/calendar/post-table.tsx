@@ -19,7 +19,7 @@ import { useWords } from "../../words/use-words.ts";
 import { PostStrip } from "./agenda.tsx";
 import type { DayCell, PlacedPost } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
-import css from "./calendar.module.css";
+import css from "./post-table.module.css";
 
 interface PostTableProps {
   readonly cells: readonly DayCell[];

@@ -5,13 +5,14 @@ import { useSettings } from "../../settings/settings.ts";
 import { clockOf, longDateOf, weekdayOf } from "../../time/format-time.ts";
 import { hoursOfDay } from "../../time/place-in-zone.ts";
 import { placeOf } from "../../time/place-names.ts";
+import { useNow } from "../../time/use-now.ts";
 import { useWords } from "../../words/use-words.ts";
 import type { DayCell as Cell, PlacedPost } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
-import css from "./calendar.module.css";
 import { Chip, type Look } from "./chip.tsx";
 import type { Grid } from "./use-grid.ts";
 import type { Place } from "./use-place.ts";
+import css from "./week-grid.module.css";
 import {
   type ClockChange,
   isSecond,
@@ -72,6 +73,7 @@ export function WeekGrid({ label, cells, changes, place, look, grid, free }: Wee
             change={changes[index]}
             look={look}
             isChosen={cell.day.equals(place.day)}
+            isToday={cell.day.equals(place.today)}
             isDropTarget={grid.dropDay === cell.day.toString()}
           />
         ))}
@@ -96,11 +98,9 @@ function DayHead({ day, isToday }: DayHeadProps) {
   const { zone, language } = useSettings();
   const isChanged = hoursOfDay(day, zone) !== 24;
   return (
-    <span
-      role="columnheader"
-      className={classNames(isChanged && css.changed, isToday && css.todayHead)}
-    >
-      <span className="muted">{weekdayOf(day, language)}</span> <b className="num">{day.day}</b>
+    <span role="columnheader" className={isChanged ? css.changed : undefined}>
+      <span className="muted">{weekdayOf(day, language)}</span>{" "}
+      <b className={classNames("num", isToday && "today-mark")}>{day.day}</b>
       <DayHours day={day} />
     </span>
   );
@@ -139,6 +139,7 @@ interface DayColumnProps {
   readonly change: ClockChange | undefined;
   readonly look: Look;
   readonly isChosen: boolean;
+  readonly isToday: boolean;
   readonly isDropTarget: boolean;
 }
 
@@ -154,6 +155,7 @@ function DayColumn({ cell, items, lines, change, look, ...state }: DayColumnProp
     >
       <span className="sr">{words.dayLabel(name, cell.posts.length)}</span>
       <Band lines={lines} change={change} />
+      {state.isToday && <NowLine lines={lines} change={change} zone={look.zone} />}
       {items.map(({ ms, placed, top }) =>
         placed === undefined ? (
           <FreeSlot key={ms} ms={ms} top={top} look={look} />
@@ -163,6 +165,17 @@ function DayColumn({ cell, items, lines, change, look, ...state }: DayColumnProp
       )}
     </div>
   );
+}
+
+interface NowLineProps extends Pick<DayColumnProps, "lines" | "change"> {
+  readonly zone: string;
+}
+
+function NowLine({ lines, change, zone }: NowLineProps) {
+  const now = useNow();
+  const at = now.toZonedDateTimeISO(zone);
+  const top = lineOf(lines, at, isSecond(now.epochMilliseconds, change)) * MINUTE_PX;
+  return <span className={css.now} style={{ top }} aria-hidden="true" />;
 }
 
 /** Where the clocks change: the hour that is missing, and the one that comes twice. */

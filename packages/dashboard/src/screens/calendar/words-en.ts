@@ -51,6 +51,7 @@ export const calendarEn = {
   actions: "Actions",
   moveTo: "Move to…",
   empty: "Nothing is planned in these days.",
+  emptyDay: "Nothing planned",
   emptyHint: "Posts appear here as soon as they have a time.",
   newPost: "New post",
 };

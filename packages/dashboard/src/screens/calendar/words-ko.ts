@@ -52,6 +52,7 @@ export const calendarKo: typeof calendarEn = {
   actions: "작업",
   moveTo: "옮기기…",
   empty: "이 기간에는 예정된 게시물이 없습니다.",
+  emptyDay: "예정 없음",
   emptyHint: "시각을 정한 게시물이 여기에 나타납니다.",
   newPost: "새 게시물",
 };

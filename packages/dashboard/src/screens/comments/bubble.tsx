@@ -119,13 +119,18 @@ export function OtherButtons({ place, comment, platform, onReply }: OtherButtons
   const words = useWords(commentsWords);
   if (!useCan()("comments:write")) return null;
   return (
-    <HideFoot place={place} platform={platform} isHidden={comment.hidden}>
-      {onReply && (
-        <Button kind="ghost" small icon={Reply} onClick={onReply}>
-          {words.replyHere}
-        </Button>
-      )}
-    </HideFoot>
+    <HideFoot
+      place={place}
+      platform={platform}
+      isHidden={comment.hidden}
+      before={
+        onReply && (
+          <Button kind="ghost" small icon={Reply} onClick={onReply}>
+            {words.replyHere}
+          </Button>
+        )
+      }
+    />
   );
 }
 
@@ -133,10 +138,13 @@ interface HideFootProps {
   readonly place: Place;
   readonly platform: string;
   readonly isHidden: boolean;
-  readonly children: ReactNode;
+  /** In front of the button that hides. */
+  readonly before?: ReactNode;
+  readonly children?: ReactNode;
 }
 
-function HideFoot({ place, platform, isHidden: isHiddenThere, children }: HideFootProps) {
+function HideFoot(props: HideFootProps) {
+  const { place, platform, isHidden: isHiddenThere, before, children } = props;
   const words = useWords(commentsWords);
   const canHide = useCommentRules(platform as PlatformId)?.comments.hide === true;
   const { isHidden, isBusy, error, failure, toggle } = useHide(place, isHiddenThere);
@@ -149,6 +157,7 @@ function HideFoot({ place, platform, isHidden: isHiddenThere, children }: HideFo
             {words.onlyYou}
           </span>
         )}
+        {before}
         {canHide && (
           <Button kind="ghost" small icon={isHidden ? Eye : EyeOff} busy={isBusy} onClick={toggle}>
             {isHidden ? words.showAgain : words.hide}

@@ -9,10 +9,11 @@ import { classNames } from "../../kit/class-names.ts";
 import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { MoreButton } from "../../kit/more-button.tsx";
-import { PlatformTile, PLATFORMS } from "../../kit/platform-tile.tsx";
+import { PlatformTile } from "../../kit/platform-tile.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Select } from "../../kit/select.tsx";
 import { useIsNarrow } from "../../kit/use-media.ts";
+import { accountLabelOf } from "../../posts/account-name.ts";
 import { langOf } from "../../posts/lang-of.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
 import { distanceOf } from "../../time/format-time.ts";
@@ -104,9 +105,9 @@ function Filters({ view, inbox, onShow }: CommentListProps) {
         onChange={(id) => onShow({ accountId: id || undefined, comment: undefined }, true)}
         options={[
           { value: "", label: words.allAccounts },
-          ...accounts.map(({ id, username, platform }) => ({
-            value: id,
-            label: `${username} (${PLATFORMS[platform].name})`,
+          ...accounts.map((account) => ({
+            value: account.id,
+            label: accountLabelOf(account),
           })),
         ]}
       />

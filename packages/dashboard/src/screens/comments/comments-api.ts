@@ -9,7 +9,6 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/
 import { api } from "../../api/api.ts";
 import { appApi } from "../../api/app-api.ts";
 import { queryClient } from "../../api/query-client.ts";
-import type { Language } from "../../settings/settings.ts";
 
 /** Where a comment is: the arguments of the operations on it. */
 export type Place = Pick<InboxCommentJson, "accountId" | "mediaId" | "commentId">;
@@ -61,11 +60,10 @@ export const commentsApi = {
       getNextPageParam: ({ nextCursor }) => nextCursor,
     }),
   /** An action that was accepted; it is asked for until it has ended. */
-  action: (id: string | undefined, language: Language) =>
+  action: (id: string | undefined) =>
     queryOptions({
-      queryKey: ["comment", id ?? "none", language],
-      queryFn: ({ signal }) =>
-        api.getCommentAction(id ?? "", {}, { signal, headers: { "accept-language": language } }),
+      queryKey: ["comment", id ?? "none"],
+      queryFn: ({ signal }) => api.getCommentAction(id ?? "", {}, { signal }),
       enabled: id !== undefined,
       refetchInterval: ({ state: { data, error } }) => (isOver(data, error) ? false : ASK_AGAIN_MS),
     }),
@@ -90,10 +88,9 @@ export type ActionBody =
 export async function requestAction(
   { accountId, mediaId, commentId }: Place,
   body: ActionBody,
-  { key, language }: { readonly key: string; readonly language: Language },
+  key: string,
 ): Promise<CommentAction> {
   return await api.requestCommentAction(accountId, mediaId, commentId, body, {
     idempotencyKey: key,
-    headers: { "accept-language": language },
   });
 }

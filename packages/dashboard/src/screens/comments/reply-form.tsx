@@ -8,7 +8,7 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { FieldError, TextArea } from "../../kit/field.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { langOf } from "../../posts/lang-of.ts";
-import { useAccounts } from "../../posts/use-accounts.ts";
+import { useAccountName } from "../../posts/use-accounts.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { countText } from "../compose/count-text.ts";
@@ -132,12 +132,12 @@ interface HintProps {
 
 function Hint({ comment, isRestricted }: HintProps) {
   const words = useWords(commentsWords);
-  const username = useAccounts().get(comment.accountId)?.username ?? "";
-  const { name } = PLATFORMS[comment.platform as PlatformId];
+  const name = useAccountName(comment.accountId);
+  const platform = PLATFORMS[comment.platform as PlatformId].name;
   return (
     <>
-      {isRestricted && `${words.restricted(name)} `}
-      {words.publicAs(username)}
+      {isRestricted && `${words.restricted(platform)} `}
+      {words.publicAs(name)}
     </>
   );
 }

@@ -7,8 +7,7 @@ import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
 import { Time } from "../../kit/time.tsx";
 import { langOf } from "../../posts/lang-of.ts";
-import { useAccounts } from "../../posts/use-accounts.ts";
-import { useSettings } from "../../settings/settings.ts";
+import { useAccountName } from "../../posts/use-accounts.ts";
 import { useWords } from "../../words/use-words.ts";
 import { commentsApi } from "./comments-api.ts";
 import { commentsWords } from "./comments-words.ts";
@@ -24,15 +23,14 @@ interface SentReplyProps {
 /** The reply that was accepted last, and what became of it. */
 export function SentReply({ comment, actionId, replying }: SentReplyProps) {
   const words = useWords(commentsWords);
-  const { language } = useSettings();
-  const { data: action } = useQuery(commentsApi.action(actionId, language));
-  const username = useAccounts().get(comment.accountId)?.username ?? "";
+  const { data: action } = useQuery(commentsApi.action(actionId));
+  const name = useAccountName(comment.accountId);
   if (action === undefined) return null;
   const text = action.text ?? "";
   return (
     <article className={classNames(css.bubble, css.me)}>
       <header>
-        <b>{username}</b>
+        <b>{name}</b>
         <span className="muted xs num">
           <Time at={action.createdAt} />
         </span>

@@ -2,10 +2,12 @@ import type { Comment, PlatformId } from "@postrider/client";
 import type { InboxCommentJson } from "@postrider/rest/dashboard/inbox";
 import { useInfiniteQuery, type UseInfiniteQueryResult } from "@tanstack/react-query";
 import { ArrowLeft, ArrowUpRight } from "lucide-react";
-import { Button, LinkButton } from "../../kit/button.tsx";
+import { Button } from "../../kit/button.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
-import { useAccounts } from "../../posts/use-accounts.ts";
+import { Thumbnail } from "../../posts/thumbnail.tsx";
+import { useAccountName, useAccounts } from "../../posts/use-accounts.ts";
+import { useNewestMedia } from "../../posts/use-newest-media.ts";
 import { useWords } from "../../words/use-words.ts";
 import { Bubble, OtherButtons, SelectedButtons } from "./bubble.tsx";
 import { commentsApi } from "./comments-api.ts";
@@ -14,7 +16,7 @@ import css from "./comments.module.css";
 import { ReplyForm } from "./reply-form.tsx";
 import { SentReply } from "./sent-reply.tsx";
 import { ToAccounts } from "./to-accounts.tsx";
-import { usePostTitle, useTarget } from "./use-post-title.ts";
+import { useFirstMedia, usePostTitle, useTarget } from "./use-post-title.ts";
 import { useReply } from "./use-replies.ts";
 
 interface ThreadProps {
@@ -113,8 +115,10 @@ interface HeadProps {
 function Head({ comment, onBack }: HeadProps) {
   const words = useWords(commentsWords);
   const title = usePostTitle(comment);
+  const mediaId = useFirstMedia(comment);
+  const newest = useNewestMedia();
   const permalink = useTarget(comment)?.permalink ?? null;
-  const account = useAccounts().get(comment.accountId);
+  const account = useAccountName(comment.accountId);
   const { name } = PLATFORMS[comment.platform as PlatformId];
   return (
     <header>
@@ -126,20 +130,23 @@ function Head({ comment, onBack }: HeadProps) {
         className="only-s"
         onClick={onBack}
       />
+      {mediaId !== undefined && (
+        <span className="not-s">
+          <Thumbnail media={newest.get(mediaId)} />
+        </span>
+      )}
       <div className={css.headText}>
         <b className="clip sm" title={title}>
           {title}
         </b>
         <span className="clip xs muted">
-          {name} · {account?.username ?? ""}
+          {name} · {account}
         </span>
       </div>
       {permalink !== null && (
-        <span className="push nowrap">
-          <LinkButton kind="ghost" small href={permalink} iconAfter={ArrowUpRight}>
-            {words.openOn(name)}
-          </LinkButton>
-        </span>
+        <a className="push nowrap sm" href={permalink} target="_blank" rel="noreferrer">
+          {words.openOn(name)} <ArrowUpRight className="i i-s" aria-hidden="true" />
+        </a>
       )}
     </header>
   );

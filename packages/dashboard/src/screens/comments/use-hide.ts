@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { createKey, isUnanswered } from "../../api/sending.ts";
-import { useSettings } from "../../settings/settings.ts";
 import { commentsApi, type Place, requestAction } from "./comments-api.ts";
 
 type HideType = "hide" | "unhide";
@@ -11,19 +10,18 @@ type HideType = "hide" | "unhide";
  * button is busy until the action has ended. A press after a lost answer keeps the key.
  */
 export function useHide(place: Place, isHiddenThere: boolean) {
-  const { language } = useSettings();
   const keys = useRef(new Map<HideType, string>());
   const [asked, setAsked] = useState<string>();
   const [isAsking, setAsking] = useState(false);
   const [error, setError] = useState<unknown>();
-  const { data: action } = useQuery(commentsApi.action(asked, language));
+  const { data: action } = useQuery(commentsApi.action(asked));
   const request = async (type: HideType): Promise<void> => {
     const key = keys.current.get(type) ?? createKey();
     keys.current.set(type, key);
     setAsking(true);
     setError(undefined);
     try {
-      setAsked((await requestAction(place, { type }, { key, language })).id);
+      setAsked((await requestAction(place, { type }, key)).id);
       keys.current.delete(type);
     } catch (caught) {
       setError(caught);

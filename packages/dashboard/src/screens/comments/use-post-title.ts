@@ -28,3 +28,8 @@ export function usePostTitle({ postId }: Commented): string {
 export function useTarget({ postId, accountId }: Commented): PostTarget | undefined {
   return usePost(postId)?.targets.find((target) => target.accountId === accountId);
 }
+
+/** The first file of the post that is commented. */
+export function useFirstMedia({ postId }: Commented): string | undefined {
+  return usePost(postId)?.mediaIds[0];
+}

@@ -3,7 +3,6 @@ import { useEffect, useState } from "react";
 import { createKey, isUnanswered } from "../../api/sending.ts";
 import { useSession } from "../../session/session-context.ts";
 import { createStore, useStore } from "../../settings/create-store.ts";
-import { useSettings } from "../../settings/settings.ts";
 import { type Place, requestAction } from "./comments-api.ts";
 import { parseReplies, type Replies, type Reply, replyTo, withReply } from "./replies.ts";
 
@@ -47,7 +46,6 @@ function useKeptReplies(): Replies {
 
 /** What is written to one comment, and the way to send it. */
 export function useReply(id: string, place: Place) {
-  const { language } = useSettings();
   const fresh = useState(createKey)[0];
   const reply = replyTo(useKeptReplies(), id, fresh);
   const [isBusy, setBusy] = useState(false);
@@ -60,7 +58,7 @@ export function useReply(id: string, place: Place) {
     keep(id, { ...reply, isAsked: true });
     try {
       const body = { type: "reply", text: reply.text } as const;
-      const { id: actionId } = await requestAction(place, body, { key: reply.key, language });
+      const { id: actionId } = await requestAction(place, body, reply.key);
       keep(id, { text: "", key: createKey(), isAsked: false, actionId });
     } catch (caught) {
       setError(caught);

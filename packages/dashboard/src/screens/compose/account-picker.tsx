@@ -4,7 +4,7 @@ import { Avatar } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
-import { PLATFORMS } from "../../kit/platform-tile.tsx";
+import { accountLabelOf, accountNameOf } from "../../posts/account-name.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
@@ -72,7 +72,7 @@ function AccountTile({ writer, isChecked }: AccountTileProps) {
       className={classNames(css.account, isChosen && css[state.tone])}
       aria-pressed={isChosen}
       aria-disabled={(!isChosen && !canPublish(writer)) || undefined}
-      title={`${displayName || username} · ${PLATFORMS[platform].name}`}
+      title={accountLabelOf(writer)}
       onClick={() => {
         if (isChosen || canPublish(writer))
           change((before) => withAccount(before, id, !isChosen, order));
@@ -80,7 +80,7 @@ function AccountTile({ writer, isChecked }: AccountTileProps) {
     >
       <Avatar id={id} name={displayName || username} platform={platform} size="small" />
       <span className={css.accountText}>
-        <b className="clip">{username || displayName}</b>
+        <b className="clip">{accountNameOf(writer)}</b>
         <TileLine writer={writer} state={state} />
       </span>
       {isChosen && <Check className={classNames("i", css.tick)} aria-hidden="true" />}

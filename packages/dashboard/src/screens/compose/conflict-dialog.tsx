@@ -1,6 +1,7 @@
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Time } from "../../kit/time.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
 import { postWords } from "../../posts/post-words.ts";
 import type { PostVersion } from "../../posts/posts-api.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -97,5 +98,8 @@ function PartValue({ part, shown }: { readonly part: Part; readonly shown: Shown
 }
 
 function namesOf(ids: readonly string[], writers: readonly Writer[]): readonly string[] {
-  return ids.map((id) => writers.find((writer) => writer.id === id)?.username ?? id);
+  return ids.map((id) => {
+    const writer = writers.find((each) => each.id === id);
+    return writer === undefined ? id : accountNameOf(writer);
+  });
 }

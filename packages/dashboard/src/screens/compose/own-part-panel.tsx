@@ -1,9 +1,10 @@
 import { Undo2 } from "lucide-react";
-import { Who } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
 import { Counter } from "../../kit/counter.tsx";
 import { Field, FieldError, Input, Switch, TextArea } from "../../kit/field.tsx";
 import { Segments } from "../../kit/segments.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
+import { AccountWho } from "../../posts/account-who.tsx";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
@@ -24,7 +25,7 @@ export function OwnPartPanel({ writer }: PanelProps) {
   const words = useWords(composeWords);
   const { draft, change, openTab } = useComposition();
   const fields = fieldsOf(writer);
-  const { id, username, displayName, platform } = writer;
+  const { id, username, platform } = writer;
   const useAll = () => {
     change((before) => withoutOwn(before, id));
     openTab("all");
@@ -32,12 +33,7 @@ export function OwnPartPanel({ writer }: PanelProps) {
   return (
     <div className={css.own}>
       <div className="row">
-        <Who
-          id={id}
-          name={displayName || username}
-          platform={platform}
-          below={words.onlyThisAccount}
-        />
+        <AccountWho id={id} username={username} platform={platform} below={words.onlyThisAccount} />
         {draft.own[id] !== undefined && (
           <Button kind="ghost" small icon={Undo2} className="push" onClick={useAll}>
             {words.useWhatAllGet}
@@ -135,7 +131,7 @@ function OwnText({ writer }: PanelProps) {
   const isOwn = part.content !== undefined;
   const { count, max, unit } = lengthFor(draft, writer);
   const error = useFieldError(writer, "text");
-  const name = writer.displayName || writer.username;
+  const name = accountNameOf(writer);
   const counter = (
     <Counter count={count} max={max} unit={unit === "utf8_bytes" ? words.units.bytes : undefined} />
   );

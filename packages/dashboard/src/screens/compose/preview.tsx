@@ -57,7 +57,7 @@ export function Preview({ urlOf }: PreviewProps) {
 
 function PreviewCard({ writer, urlOf }: PreviewProps & { readonly writer: Writer }) {
   const { draft } = useComposition();
-  const { id, username, displayName, platform } = writer;
+  const { id, username, displayName, externalId, platform } = writer;
   const title = draft.own[id]?.title ?? "";
   return (
     <article className={css.previewCard}>
@@ -65,7 +65,7 @@ function PreviewCard({ writer, urlOf }: PreviewProps & { readonly writer: Writer
         <Avatar id={id} name={displayName || username} platform={platform} />
         <div className={css.previewWho}>
           <b className="clip">{displayName || username}</b>
-          <small className="muted clip">@{username}</small>
+          {username !== externalId && <small className="muted clip">@{username}</small>}
         </div>
         <span className="push muted">{PLATFORMS[platform].name}</span>
       </header>

@@ -61,12 +61,12 @@ async function create(draft: Draft, options: SendOptions, deps: SendDeps): Promi
   const others = (draft.attempts ?? []).filter((attempt) => attempt !== request);
   deps.keepAttempts([...others, request]);
   try {
-    return { kind: "done", post: await createPost(draft.key, request, options.language) };
+    return { kind: "done", post: await createPost(draft.key, request) };
   } catch (error) {
     if (isUnanswered(error)) throw error;
     deps.keepAttempts(others);
     const earlier = { ...draft, attempts: others };
-    const post = isReused(error) ? await findTaken(earlier, options.language) : undefined;
+    const post = isReused(error) ? await findTaken(earlier) : undefined;
     if (post === undefined) throw error;
     return { kind: "taken", post };
   }

@@ -12,7 +12,6 @@ export interface SendOptions {
   readonly as: SendAs;
   /** Although the same was sent a short time ago. */
   readonly force?: boolean;
-  readonly language: string;
 }
 
 /** The request of a new post. Fields that say nothing are left out, as two tabs must agree. */
@@ -35,28 +34,18 @@ export function toRequest(draft: Draft, { as, force }: SendOptions): CreatePost 
  * Sends a new post under the key of its draft. The key stands for one request: after a change of
  * the text the server refuses it if an earlier request was accepted, see `findTaken`.
  */
-export async function createPost(
-  key: string,
-  request: string,
-  language: string,
-): Promise<PostDetail> {
-  return await api.createPost(JSON.parse(request) as CreatePost, {
-    idempotencyKey: key,
-    headers: { "accept-language": language },
-  });
+export async function createPost(key: string, request: string): Promise<PostDetail> {
+  return await api.createPost(JSON.parse(request) as CreatePost, { idempotencyKey: key });
 }
 
 /**
  * The post that an earlier request of the same draft made, whose answer was lost: the request is
  * sent again, which answers with that post and makes none.
  */
-export async function findTaken(
-  { key, attempts = [] }: Draft,
-  language: string,
-): Promise<PostDetail | undefined> {
+export async function findTaken({ key, attempts = [] }: Draft): Promise<PostDetail | undefined> {
   for (const attempt of attempts.toReversed())
     try {
-      return await createPost(key, attempt, language);
+      return await createPost(key, attempt);
     } catch (error) {
       if (!isReused(error)) throw error;
     }
@@ -80,11 +69,10 @@ interface Editing {
  */
 export async function changePost(
   draft: Draft,
-  { as, force, language }: SendOptions,
+  { as, force }: SendOptions,
   { base, slot }: Editing,
   onVersion: (version: PostVersion) => void,
 ): Promise<PostDetail> {
-  const headers = { "accept-language": language };
   const { scheduledAt, ...changes } = changesOf(base, draft);
   const plannedAt = draft.when.kind === "slot" ? slot : scheduledAt;
   const sent = {
@@ -96,11 +84,10 @@ export async function changePost(
     let etag: string | undefined;
     post = await api.updatePost(base.id, sent, {
       ifMatch: draft.etag,
-      headers,
       onResponse: (response) => (etag = response.headers.get("etag") ?? undefined),
     });
     onVersion({ post, etag });
   }
   if (as === "draft" || draft.when.kind !== "now") return post;
-  return await api.publishPost(base.id, force === true ? { force: true } : undefined, { headers });
+  return await api.publishPost(base.id, force === true ? { force: true } : undefined);
 }

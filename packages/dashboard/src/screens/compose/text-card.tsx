@@ -5,6 +5,7 @@ import { PlatformTile, PLATFORMS } from "../../kit/platform-tile.tsx";
 import { Tabs } from "../../kit/segments.tsx";
 import { StatusIcon } from "../../kit/status.tsx";
 import { pasteFiles } from "../../media/add-files.tsx";
+import { accountLabelOf, accountNameOf } from "../../posts/account-name.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
@@ -79,9 +80,9 @@ function TabRow() {
       {others.length > 0 && (
         <Menu
           label={words.changeForOne}
-          items={others.map(({ id, username, platform }) => ({
-            label: `${username} · ${PLATFORMS[platform].name}`,
-            onChoose: () => openTab(id),
+          items={others.map((writer) => ({
+            label: accountLabelOf(writer),
+            onChoose: () => openTab(writer.id),
           }))}
           trigger={(props) => (
             <button type="button" className={css.addTab} aria-haspopup="menu" {...props}>
@@ -98,7 +99,7 @@ function TabRow() {
 function TabLabel({ writer, hasFaults }: { readonly writer: Writer; readonly hasFaults: boolean }) {
   const words = useWords(composeWords);
   const { draft, chosen } = useComposition();
-  const { id, platform, username } = writer;
+  const { id, platform } = writer;
   const parts = tabParts(writer, draft.own[id]);
   const names = parts.map((part, index) =>
     index === 0 ? words.tabs[part] : words.tabs[part].toLocaleLowerCase(),
@@ -108,7 +109,7 @@ function TabLabel({ writer, hasFaults }: { readonly writer: Writer; readonly has
     <>
       <PlatformTile platform={platform} />
       <span className="sr">{PLATFORMS[platform].name}</span>
-      {isTwice && <span className={css.tabName}>{username}</span>}
+      {isTwice && <span className={css.tabName}>{accountNameOf(writer)}</span>}
       {names.length === 0 ? words.tabs.nothing : names.join(", ")}
       {hasFaults && <StatusIcon status="failed" label={words.hasFaults} />}
     </>

@@ -69,6 +69,7 @@ export function useCheck(draft: Draft): Check {
 }
 
 async function check(text: string, language: string, signal: AbortSignal): Promise<Checked> {
+  // Faults for which the page has no words of its own have those of the server.
   const headers = { "accept-language": language };
   try {
     await api.validatePost(JSON.parse(text) as ValidatePost, { signal, headers });

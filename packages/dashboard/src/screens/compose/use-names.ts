@@ -1,4 +1,5 @@
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
@@ -13,7 +14,7 @@ export function useNames() {
     const writer = writers.find(({ id }) => id === accountId);
     if (writer === undefined) return "";
     const isTwice = chosen.filter(({ platform }) => platform === writer.platform).length > 1;
-    return isTwice ? writer.username || writer.displayName : PLATFORMS[writer.platform].name;
+    return isTwice ? accountNameOf(writer) : PLATFORMS[writer.platform].name;
   };
   return { words, language, nameOf };
 }

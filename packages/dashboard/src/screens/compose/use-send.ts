@@ -2,7 +2,6 @@ import { type PostDetail, PostriderError } from "@postrider/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import type { PostVersion } from "../../posts/posts-api.ts";
-import { useSettings } from "../../settings/settings.ts";
 import type { Draft } from "./draft.ts";
 import { type Outcome, runSend } from "./run-send.ts";
 import type { SendAs, SendOptions } from "./send-post.ts";
@@ -43,7 +42,6 @@ export interface Send {
  */
 export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTarget): Send {
   const client = useQueryClient();
-  const { language } = useSettings();
   const [state, setState] = useState<SendState>({ kind: "idle" });
   const last = useRef<SendOptions>(undefined);
   const finish = async (outcome: Outcome, options: SendOptions, draft: Draft) => {
@@ -79,12 +77,12 @@ export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTa
   useEffect(() => {
     if (state.kind !== "lost") return undefined;
     const { as, force, until } = state;
-    const timer = setTimeout(() => void run({ as, force, language }), until - Date.now());
+    const timer = setTimeout(() => void run({ as, force }), until - Date.now());
     return () => clearTimeout(timer);
-  }, [state, language]);
+  }, [state]);
   return {
     state,
-    send: (sendAs, options = {}) => void run({ as: sendAs, language, ...options }),
+    send: (sendAs, options = {}) => void run({ as: sendAs, ...options }),
     reset: () => setState({ kind: "idle" }),
   };
 }

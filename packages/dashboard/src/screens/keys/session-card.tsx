@@ -38,6 +38,16 @@ export function SessionCard() {
       {failure !== null && <ErrorNotice error={failure} onRetry={() => void refetch()} />}
       {data !== undefined && (
         <Table label={words.sessions}>
+          <thead className="not-s">
+            <tr>
+              <th scope="col">{words.browser}</th>
+              <th scope="col">{words.since}</th>
+              <th scope="col">{words.lastSeen}</th>
+              <th scope="col">
+                <span className="sr">{words.end}</span>
+              </th>
+            </tr>
+          </thead>
           <tbody>
             {sessions.map((session) => (
               <SessionRow
@@ -70,10 +80,10 @@ function SessionRow({ session, onEnd }: SessionRowProps) {
         <span className="muted xs">{key === null ? words.byLink : words.byKey(key.prefix)}</span>
       </td>
       <td className="muted not-s">
-        {words.since} <Time at={createdAt} />
+        <Time at={createdAt} />
       </td>
       <td className="muted not-s">
-        {words.lastSeen} <Time at={lastSeenAt} />
+        <Time at={lastSeenAt} />
       </td>
       <td className="end">
         {onEnd && (

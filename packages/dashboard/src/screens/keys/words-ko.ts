@@ -44,6 +44,7 @@ export const keysKo: typeof keysEn = {
   unknownBrowser: "알 수 없는 브라우저",
   byLink: "로그인 링크로 연 세션",
   byKey: (prefix: string) => `${prefix}… 키로 연 세션`,
+  browser: "브라우저",
   since: "시작",
   lastSeen: "마지막 접속",
   end: "종료",

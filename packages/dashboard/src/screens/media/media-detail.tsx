@@ -6,9 +6,9 @@ import { useLocation } from "wouter";
 import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
+import { ConfirmDialog } from "../../kit/confirm-dialog.tsx";
 import { CopyButton } from "../../kit/copy-button.tsx";
-import { Dialog, Drawer } from "../../kit/dialog.tsx";
-import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { Drawer } from "../../kit/dialog.tsx";
 import { Time } from "../../kit/time.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useMedia } from "../../kit/use-media.ts";
@@ -169,38 +169,26 @@ interface DeleteDialogProps extends MediaDetailProps {
 function DeleteDialog({ file, onDeleted, onClose }: DeleteDialogProps) {
   const words = useWords(mediaWords);
   const client = useQueryClient();
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
   const remove = async () => {
-    setBusy(true);
-    try {
-      await api.deleteMedia(file.id);
-      await client.invalidateQueries({ queryKey: ["media"] });
-      showToast(words.deleted(file.fileName));
-      onDeleted();
-    } catch (caught) {
-      setError(caught);
-      setBusy(false);
-    }
+    await api.deleteMedia(file.id);
+    await client.invalidateQueries({ queryKey: ["media"] });
+    showToast(words.deleted(file.fileName));
+    onDeleted();
   };
-  const isUsed = error instanceof PostriderError && error.code === "media_in_use";
   return (
-    <Dialog
+    <ConfirmDialog
       title={words.deleteTitle(file.fileName)}
+      confirm={words.delete}
+      keep={words.keep}
+      act={remove}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>{words.keep}</Button>
-          <Button kind="danger-solid" busy={isBusy} onClick={() => void remove()}>
-            {words.delete}
-          </Button>
-        </>
+      errorTitle={(error) =>
+        error instanceof PostriderError && error.code === "media_in_use"
+          ? words.usedByPost
+          : undefined
       }
     >
       <p className="sm quiet">{words.deleteHint}</p>
-      {error !== undefined && (
-        <ErrorNotice error={error} title={isUsed ? words.usedByPost : undefined} />
-      )}
-    </Dialog>
+    </ConfirmDialog>
   );
 }

@@ -85,7 +85,9 @@ const FileItem = memo(function FileItem({ file, isSelected, onSelect }: FileItem
           {altText ?? words.noDescription}
         </span>
         <span className="xs muted num row">
-          {width} × {height}
+          <span className="nowrap">
+            {width} × {height}
+          </span>
           <span className="push nowrap">
             {usedIn.count === 0
               ? words.notUsed

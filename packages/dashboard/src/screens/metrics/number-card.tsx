@@ -13,9 +13,9 @@ import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
 import { Table } from "../../kit/table.tsx";
 import { Time } from "../../kit/time.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { useAct } from "../../kit/use-act.ts";
 import { postsApi } from "../../posts/posts-api.ts";
-import { useAccounts } from "../../posts/use-accounts.ts";
-import { useAct } from "../../posts/use-act.ts";
+import { useAccountName, useAccounts } from "../../posts/use-accounts.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import type { TargetHistory } from "./metrics-api.ts";
@@ -78,6 +78,7 @@ interface NumberRowProps {
 
 function NumberRow({ target, look }: NumberRowProps) {
   const account = useAccounts().get(target.accountId);
+  const name = useAccountName(target.accountId, target.username);
   const { metrics, platform } = target;
   return (
     <tr className={metrics === null ? css.why : undefined}>
@@ -85,8 +86,8 @@ function NumberRow({ target, look }: NumberRowProps) {
         <span className="row">
           <SeriesKey look={look} />
           <PlatformTile platform={platform} />
-          <span className="clip" title={target.username}>
-            {account?.username ?? target.username}
+          <span className="clip" title={name}>
+            {name}
           </span>
         </span>
       </td>

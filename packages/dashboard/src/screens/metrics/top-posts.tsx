@@ -1,6 +1,7 @@
 import type { PostDetail } from "@postrider/client";
 import { useState } from "react";
 import { Link } from "wouter";
+import { Sparkline } from "../../charts/sparkline.tsx";
 import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { Select } from "../../kit/select.tsx";
@@ -19,6 +20,9 @@ import { Count } from "./number-card.tsx";
 const ORDERS = ["seen", "likes", "comments", "publishedAt"] as const;
 type Order = (typeof ORDERS)[number];
 
+/** One for each six of the first 48 hours. */
+const LINE_POINTS = 8;
+
 interface TopPostsProps {
   readonly posts: readonly SumsOfPost[];
   /** The posts themselves, as far as they have been read. */
@@ -35,7 +39,6 @@ function sorted(posts: readonly SumsOfPost[], order: Order): readonly SumsOfPost
 /** The posts that were seen most; a click shows the lines of one. */
 export function TopPosts({ posts, details, isMore }: TopPostsProps) {
   const words = useWords(metricsWords);
-  const { zone, language } = useSettings();
   const [order, setOrder] = useState<Order>("seen");
   if (posts.length === 0) return null;
   return (
@@ -52,26 +55,7 @@ export function TopPosts({ posts, details, isMore }: TopPostsProps) {
       footer={isMore ? words.more : undefined}
     >
       <Table label={words.posts}>
-        <thead>
-          <tr>
-            <th scope="col">{words.post}</th>
-            <th scope="col" className={css.optional}>
-              {words.accounts}
-            </th>
-            <th scope="col" className="r">
-              {words.columns.seen}
-            </th>
-            <th scope="col" className={classNames("r", css.optional)}>
-              {words.columns.likes}
-            </th>
-            <th scope="col" className={classNames("r", css.optional)}>
-              {words.columns.comments}
-            </th>
-            <th scope="col" className={classNames("r", css.optional)}>
-              {words.sentIn(placeOf(zone, language))}
-            </th>
-          </tr>
-        </thead>
+        <TopHead />
         <tbody>
           {sorted(posts, order).map((sums) => (
             <TopPost key={sums.postId} sums={sums} post={details.get(sums.postId)} />
@@ -79,6 +63,36 @@ export function TopPosts({ posts, details, isMore }: TopPostsProps) {
         </tbody>
       </Table>
     </Card>
+  );
+}
+
+function TopHead() {
+  const words = useWords(metricsWords);
+  const { zone, language } = useSettings();
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{words.post}</th>
+        <th scope="col" className={css.optional}>
+          {words.accounts}
+        </th>
+        <th scope="col" className="r">
+          {words.columns.seen}
+        </th>
+        <th scope="col" className={css.optional}>
+          {words.hours(48)}
+        </th>
+        <th scope="col" className={classNames("r", css.optional)}>
+          {words.columns.likes}
+        </th>
+        <th scope="col" className={classNames("r", css.optional)}>
+          {words.columns.comments}
+        </th>
+        <th scope="col" className={classNames("r", css.optional)}>
+          {words.sentIn(placeOf(zone, language))}
+        </th>
+      </tr>
+    </thead>
   );
 }
 
@@ -107,10 +121,13 @@ function TopPost({ sums, post }: TopPostProps) {
       <td className="r">
         <b>{sums.seen.toLocaleString("en")}</b>
       </td>
+      <td className={css.optional}>
+        <Sparkline values={sums.line} count={LINE_POINTS} />
+      </td>
       <Count value={sums.likes} isOptional />
       <Count value={sums.comments} isOptional />
-      <td className={classNames("r", css.optional)}>
-        <Time at={sums.publishedAt} show="day" />
+      <td className={classNames("r quiet", css.optional)}>
+        <Time at={sums.publishedAt} show="day" isPlaced={false} />
       </td>
     </tr>
   );

@@ -2,7 +2,12 @@ import type { Attempt } from "@postrider/client";
 import { type ReactNode, useState } from "react";
 import { classNames } from "../../kit/class-names.ts";
 import { useSettings } from "../../settings/settings.ts";
-import { clockWithMsOf, clockWithSecondsOf, distanceOf } from "../../time/format-time.ts";
+import {
+  clockWithMsOf,
+  clockWithSecondsOf,
+  distanceOf,
+  durationOf,
+} from "../../time/format-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
 import { useSeconds } from "../../time/use-seconds.ts";
 import { kitWords } from "../../words/kit-words.ts";
@@ -89,16 +94,18 @@ const TONES = { published: css.ok, retry: css.bad, failed: css.bad, unknown: css
 
 function AttemptLine({ attempt }: { readonly attempt: Attempt }) {
   const words = useWords(detailWords);
+  const { distance } = useWords(kitWords);
   const { zone } = useSettings();
   const { number, startedAt, finishedAt, code } = attempt;
   const isRunning = finishedAt === null;
+  const ms = Date.parse(finishedAt ?? "") - Date.parse(startedAt ?? "");
   return (
     <li className={classNames(isRunning ? css.run : TONES[attempt.outcome])}>
       <Dot />
       <span className="num muted">#{number}</span>
       <span className="num">{startedAt && clockWithMsOf(toZoned(startedAt, zone))}</span>
       <span className="num muted">
-        {isRunning ? words.running : startedAt && durationOf(startedAt, finishedAt)}
+        {isRunning ? words.running : startedAt && durationOf(ms, distance)}
       </span>
       <span className={css.said}>
         <Said attempt={attempt} /> {code !== null && <code className="muted">{code}</code>}
@@ -118,13 +125,6 @@ function Said({ attempt: { message, outcome, finishedAt } }: { readonly attempt:
     failed: words.failedAttempt,
     retry: words.retriedAttempt,
   }[outcome];
-}
-
-/** "0.3 s", "30.0 s", "2:05 min". */
-export function durationOf(from: string, to: string): string {
-  const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
-  if (seconds < 60) return `${seconds.toFixed(1)} s`;
-  return `${Math.floor(seconds / 60)}:${String(Math.round(seconds % 60)).padStart(2, "0")} min`;
 }
 
 function NextLine({ number, at }: { readonly number: number; readonly at: string }) {

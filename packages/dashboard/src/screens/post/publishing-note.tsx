@@ -3,9 +3,10 @@ import { Send } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Note } from "../../kit/card.tsx";
 import { useSettings } from "../../settings/settings.ts";
-import { clockWithSecondsOf } from "../../time/format-time.ts";
+import { clockWithSecondsOf, durationOf } from "../../time/format-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
 import { placeOf } from "../../time/place-names.ts";
+import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
 
@@ -28,16 +29,15 @@ export function PublishingNote({ post }: { readonly post: PostDetail }) {
 }
 
 function Elapsed({ since }: { readonly since: string }) {
-  const words = useWords(detailWords);
+  const { distance } = useWords(kitWords);
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), TICK_MS);
     return () => clearInterval(timer);
   }, []);
-  const seconds = Math.max(0, now - Date.parse(since)) / 1000;
   return (
     <span className="num sm muted nowrap" aria-hidden="true">
-      {words.elapsed(seconds < 60 ? seconds.toFixed(1) : String(Math.round(seconds)))}
+      {durationOf(Math.max(0, now - Date.parse(since)), distance)}
     </span>
   );
 }

@@ -6,12 +6,11 @@ import { ResolveButtons } from "./resolve-buttons.tsx";
 import type { TargetProps } from "./target-props.ts";
 
 /** What happened, what to do, and the button that does it. */
-export function TargetCure({ post, target, words }: TargetProps) {
+export function TargetCure({ post, target, words, isFirst }: TargetProps) {
   const { language } = useSettings();
   const can = useCan();
   const failure = failureOf({ post, target, words });
   if (failure === undefined) return null;
-  const isFirst = post.targets.find(({ error }) => error !== null)?.id === target.id;
   return (
     <div className={css.cure}>
       <p>
@@ -28,7 +27,7 @@ export function TargetCure({ post, target, words }: TargetProps) {
 }
 
 /** Undefined where nothing has failed, or where it goes on by itself. */
-function failureOf({ post, target, words }: TargetProps): Failure | undefined {
+function failureOf({ post, target, words }: Omit<TargetProps, "isFirst">): Failure | undefined {
   const { error, accountId, platform, username, permalink, id } = target;
   if (error === null || !words?.cure || words.cure.kind === "wait") return undefined;
   const { kind } = words.cure;

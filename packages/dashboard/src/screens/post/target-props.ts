@@ -8,4 +8,6 @@ export interface TargetProps {
   readonly target: PostTarget;
   /** Cause, cure and what is waited for; undefined until they are known. */
   readonly words: TargetWords | undefined;
+  /** Whether its button is the one that should be pressed first. */
+  readonly isFirst: boolean;
 }

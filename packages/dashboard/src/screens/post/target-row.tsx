@@ -1,10 +1,11 @@
+import type { PostTarget } from "@postrider/client";
 import { ArrowUpRight, ChevronDown } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
-import { Who } from "../../kit/avatar.tsx";
 import { Button } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
+import { AccountWho } from "../../posts/account-who.tsx";
 import { tileStatusOf } from "../../posts/tile-status.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { clockWithSecondsOf } from "../../time/format-time.ts";
@@ -15,7 +16,7 @@ import { detailWords } from "./detail-words.ts";
 import { MetricsWord } from "./metrics-word.tsx";
 import css from "./post.module.css";
 import { TargetCure } from "./target-cure.tsx";
-import type { TargetProps } from "./target-props.ts";
+import type { TargetProps, TargetWords } from "./target-props.ts";
 import { WaitWords } from "./wait-words.tsx";
 
 const QUIET: ReadonlySet<string> = new Set([
@@ -27,10 +28,12 @@ const QUIET: ReadonlySet<string> = new Set([
 ]);
 
 /** One account of a post. Open from the start where there is something to say. */
-export function TargetRow({ post, target, words }: TargetProps) {
+export function TargetRow({ post, target, words, isFirst }: TargetProps) {
   const labels = useWords(detailWords);
   const { accountId, username, platform, error } = target;
-  const status = tileStatusOf(post.status, { ...target, errorCode: error?.code ?? null });
+  const status = waitsForNextAttempt(target, words)
+    ? "pending"
+    : tileStatusOf(post.status, { ...target, errorCode: error?.code ?? null });
   const attempts = post.attempts.filter((attempt) => attempt.accountId === accountId);
   const [choice, setChoice] = useState<boolean>();
   const isOpen = choice ?? (!QUIET.has(status) && (attempts.length > 0 || error !== null));
@@ -38,7 +41,7 @@ export function TargetRow({ post, target, words }: TargetProps) {
   return (
     <div className={classNames(css.target, css[status])}>
       <div className={css.head}>
-        <Who id={accountId} name={username} platform={platform} />
+        <AccountWho id={accountId} username={username} platform={platform} />
         <span>
           <StatusLabel status={status} loud={!QUIET.has(status)} />
         </span>
@@ -57,7 +60,7 @@ export function TargetRow({ post, target, words }: TargetProps) {
         />
       </div>
       <div id={id} hidden={!isOpen} className={css.body}>
-        <TargetCure post={post} target={target} words={words} />
+        <TargetCure post={post} target={target} words={words} isFirst={isFirst} />
         <WaitWords target={target} words={words} attemptCount={attempts.length} />
         <AttemptRail attempts={attempts} nextAttemptAt={target.nextAttemptAt} />
       </div>
@@ -65,15 +68,24 @@ export function TargetRow({ post, target, words }: TargetProps) {
   );
 }
 
+/** Between two attempts nothing is under way on the platform, and a ring that turns would lie. */
+function waitsForNextAttempt(
+  { status, nextAttemptAt, attemptCount }: PostTarget,
+  words: TargetWords | undefined,
+): boolean {
+  if (nextAttemptAt === null || attemptCount === 0) return false;
+  return ["pending", "publishing"].includes(status) && words?.waitsFor?.kind !== "outcome";
+}
+
 /** At the end of the row: what is seen of a publication, or when it goes on. */
-function Right({ post, target, words }: TargetProps): ReactNode {
+function Right({ post, target, words }: Omit<TargetProps, "isFirst">): ReactNode {
   const labels = useWords(detailWords);
   const { zone } = useSettings();
   const { status, nextAttemptAt, platform } = target;
   if (words?.waitsFor?.kind === "outcome")
     return <span className="muted sm">{labels.looking(PLATFORMS[platform].name)}</span>;
   if (status === "published") return <Publication post={post} target={target} />;
-  if (nextAttemptAt === null || status !== "pending" || target.attemptCount === 0) return null;
+  if (nextAttemptAt === null || !waitsForNextAttempt(target, words)) return null;
   return (
     <span className="muted sm num">
       {labels.nextTry(clockWithSecondsOf(toZoned(nextAttemptAt, zone)))}

@@ -7,10 +7,10 @@ import { Card } from "../../kit/card.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { type Status, StatusIcon } from "../../kit/status.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { useAct } from "../../kit/use-act.ts";
 import { postWords } from "../../posts/post-words.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { tileStatusOf } from "../../posts/tile-status.ts";
-import { useAct } from "../../posts/use-act.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
@@ -52,13 +52,15 @@ export function TargetsCard({ post }: { readonly post: PostDetail }) {
   const { data } = useQuery(postsApi.targets(post.id));
   const targets = [...post.targets].sort((one, other) => rankOf(post, one) - rankOf(post, other));
   const { hurt, mark, look, title } = headOf(post, words);
+  const firstHurt = targets.find(({ error }) => error !== null);
+  const isSome = targets.some(({ status }) => status === "published");
   const isUnsettled = mark !== undefined || post.status === "publishing";
   return (
     <Card
       className={look}
       mark={mark && <StatusIcon status={mark as Status} />}
       title={title}
-      aside={isUnsettled ? words.neverAgain : undefined}
+      aside={isUnsettled && isSome ? words.neverAgain : undefined}
       actions={mark && <RetryAll post={post} hurt={hurt} />}
     >
       {targets.map((target) => (
@@ -67,6 +69,7 @@ export function TargetsCard({ post }: { readonly post: PostDetail }) {
           post={post}
           target={target}
           words={data?.targets.find(({ targetId }) => targetId === target.id)}
+          isFirst={target === firstHurt}
         />
       ))}
     </Card>

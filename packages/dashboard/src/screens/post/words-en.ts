@@ -7,7 +7,6 @@ export const detailEn = {
   visible: (done: number, all: number) =>
     done === 1 ? `1 of ${all} is visible.` : `${done} of ${all} are visible.`,
   mayLeave: "You can leave this page: nothing depends on it being open.",
-  elapsed: (seconds: string) => `${seconds} s`,
   accounts: (count: number) => (count === 1 ? "1 account" : `${count} accounts`),
   partly: (done: number, all: number, hurt: number) =>
     `${done} of ${all} ${done === 1 ? "is" : "are"} published. ${hurt === 1 ? "1 needs" : `${hurt} need`} you.`,

@@ -8,7 +8,6 @@ export const detailKo: typeof detailEn = {
   publishingSince: (clock, place) => `${place} ${clock}부터 게시하고 있습니다.`,
   visible: (done, all) => `${all}개 중 ${done}개가 게시되었습니다.`,
   mayLeave: "이 화면을 닫아도 됩니다. 게시는 이 화면과 관계없이 진행됩니다.",
-  elapsed: (seconds) => `${seconds}초`,
   accounts: (count) => `계정 ${count}개`,
   partly: (done, all, hurt) => `${all}개 중 ${done}개 게시됨. ${hurt}개는 조치가 필요합니다.`,
   noneDone: (hurt) => `게시되지 않았습니다. 계정 ${hurt}개에 조치가 필요합니다.`,

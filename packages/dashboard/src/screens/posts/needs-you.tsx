@@ -7,8 +7,10 @@ import { Button } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { StatusIcon } from "../../kit/status.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
 import { CureButton, type Failure } from "../../posts/cure-button.tsx";
 import { postWords } from "../../posts/post-words.ts";
+import { useAccounts } from "../../posts/use-accounts.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -63,6 +65,7 @@ function Cause({ cause, isFirst }: { readonly cause: CauseJson; readonly isFirst
   const can = useCan();
   const { accountId, username, code, message } = cause;
   const platform = cause.platform as PlatformId;
+  const account = useAccounts().get(accountId);
   const titles: Readonly<Record<string, string>> = words.causes;
   return (
     <li className={css.cure}>
@@ -70,8 +73,8 @@ function Cause({ cause, isFirst }: { readonly cause: CauseJson; readonly isFirst
         id={accountId}
         platform={platform}
         name={titles[code] ?? cause.cause[language]}
-        letterOf={username}
-        below={`${PLATFORMS[platform].name} · ${username}`}
+        letterOf={account?.displayName || username}
+        below={`${PLATFORMS[platform].name} · ${account ? accountNameOf(account) : username}`}
       />
       <p>
         {message !== null && QUOTED.has(cause.cure.kind) && <q>{message}</q>}{" "}

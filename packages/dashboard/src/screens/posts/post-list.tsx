@@ -2,8 +2,8 @@ import type { PostSummary } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { memo, useMemo } from "react";
 import { postsApi } from "../../posts/posts-api.ts";
-import type { ListMedia } from "../../posts/thumbnail.tsx";
 import { useAccounts } from "../../posts/use-accounts.ts";
+import { useNewestMedia } from "../../posts/use-newest-media.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { clockOf, dayHeadOf } from "../../time/format-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
@@ -55,11 +55,6 @@ export const PostList = memo(function PostList({ posts }: PostListProps) {
     );
   });
 });
-
-function useNewestMedia(): ReadonlyMap<string, ListMedia> {
-  const { data } = useQuery(postsApi.thumbnails());
-  return useMemo(() => new Map(data?.media.map((file) => [file.id, file])), [data]);
-}
 
 function Now() {
   const words = useWords(postsWords);

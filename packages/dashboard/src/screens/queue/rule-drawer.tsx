@@ -2,11 +2,12 @@ import type { QueueSlotRule } from "@postrider/client";
 import { useState } from "react";
 import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
-import { Dialog, Drawer } from "../../kit/dialog.tsx";
+import { ConfirmDialog } from "../../kit/confirm-dialog.tsx";
+import { Drawer } from "../../kit/dialog.tsx";
 import { DiscardDialog } from "../../kit/discard-dialog.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { useAct } from "../../posts/use-act.ts";
+import { useAct } from "../../kit/use-act.ts";
 import { ownZone } from "../../settings/settings.ts";
 import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -95,27 +96,22 @@ interface DeleteProps {
 
 function Delete({ rule, onKeep, onDeleted }: DeleteProps) {
   const words = useWords(queueWords);
-  const kit = useWords(kitWords);
-  const { run, isBusy, error } = useAct(async () => {
+  const { nothingHarmed } = useWords(kitWords);
+  const remove = async () => {
     await api.deleteQueueSlotRule(rule.id);
     showToast(words.deleted);
     onDeleted();
-  });
+  };
   return (
-    <Dialog
+    <ConfirmDialog
       title={words.deleteTitle(rule.name)}
+      confirm={words.deleteLast}
+      keep={words.keep}
+      act={remove}
       onClose={onKeep}
-      footer={
-        <>
-          <Button onClick={onKeep}>{words.keep}</Button>
-          <Button kind="danger-solid" busy={isBusy} onClick={run}>
-            {words.deleteLast}
-          </Button>
-        </>
-      }
+      errorTitle={() => nothingHarmed}
     >
       <p className="sm quiet">{words.deleteHint}</p>
-      {error !== undefined && <ErrorNotice error={error} title={kit.nothingHarmed} />}
-    </Dialog>
+    </ConfirmDialog>
   );
 }

@@ -8,7 +8,7 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
 import { Time } from "../../kit/time.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { useAct } from "../../posts/use-act.ts";
+import { useAct } from "../../kit/use-act.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { clockOf } from "../../time/format-time.ts";
 import { placeInZone } from "../../time/place-in-zone.ts";

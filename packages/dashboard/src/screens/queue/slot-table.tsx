@@ -1,6 +1,7 @@
 import { Plus } from "lucide-react";
 import { Link } from "wouter";
 import { LinkButton } from "../../kit/button.tsx";
+import { classNames } from "../../kit/class-names.ts";
 import { StatusIcon } from "../../kit/status.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -40,7 +41,7 @@ export function SlotTable({ week: { days, clocks, slots }, canWrite }: SlotTable
               aria-current={day.equals(today) ? "date" : undefined}
             >
               <span className="muted">{weekdayOf(day, language)}</span>{" "}
-              <b className="num">{day.day}</b>
+              <b className={classNames("num", day.equals(today) && "today-mark")}>{day.day}</b>
             </th>
           ))}
         </tr>
@@ -103,7 +104,8 @@ function Taken({ post }: { readonly post: NonNullable<ShownSlot["post"]> }) {
   );
 }
 
-const SHOWN = 20;
+/** The rules stand below. */
+const SHOWN = 8;
 
 interface UpcomingProps {
   readonly slots: readonly ShownSlot[];

@@ -6,6 +6,7 @@ import { LinkButton } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { Page } from "../../kit/page.tsx";
 import { StatusIcon } from "../../kit/status.tsx";
+import { accountNameOf } from "../../posts/account-name.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useCan, useSession } from "../../session/session-context.ts";
@@ -39,7 +40,7 @@ export function StartScreen() {
                 <b>{words.connect}</b>
                 <p className="sm quiet">
                   {isConnected
-                    ? words.connected(accounts.map(({ username }) => username).join(", "))
+                    ? words.connected(accounts.map(accountNameOf).join(", "))
                     : words.connectHint}
                 </p>
               </div>

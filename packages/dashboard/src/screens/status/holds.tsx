@@ -7,7 +7,7 @@ import { Link } from "wouter";
 import { Note } from "../../kit/card.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { Time } from "../../kit/time.tsx";
-import { useAccounts } from "../../posts/use-accounts.ts";
+import { useAccountName } from "../../posts/use-accounts.ts";
 import { useWords } from "../../words/use-words.ts";
 import { statusWords } from "./status-words.ts";
 
@@ -57,10 +57,9 @@ function PauseNote({ pause }: { readonly pause: Pause }) {
 
 function usePauseTitle({ kind, key }: Pause): string {
   const words = useWords(statusWords);
-  const accounts = useAccounts();
+  const account = useAccountName(key ?? "", key ?? "");
   if (kind === "platform" && key !== null) return words.pausedPlatform(nameOf(key));
-  if (kind === "account" && key !== null)
-    return words.pausedAccount(accounts.get(key)?.username ?? key);
+  if (kind === "account" && key !== null) return words.pausedAccount(account);
   return kind === "workspace" ? words.pausedWorkspace : words.pausedDeployment;
 }
 
@@ -101,9 +100,8 @@ function PlatformNote({ held }: { readonly held: HeldPlatform }) {
 
 function AccountNote({ held }: { readonly held: HeldAccount }) {
   const words = useWords(statusWords);
-  const accounts = useAccounts();
   const { accountId, platform, until, waiting } = held;
-  const name = accounts.get(accountId)?.username ?? accountId;
+  const name = useAccountName(accountId, accountId);
   return (
     <Note tone="warn" icon={Timer} role="status">
       <strong>{words.accountHeld(name, nameOf(platform))}</strong> {words.accountHeldHint}{" "}

@@ -2,7 +2,6 @@ import type { PlatformId } from "@postrider/client";
 import type { StatusJson } from "@postrider/rest/dashboard/status";
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
-import { Who } from "../../kit/avatar.tsx";
 import { Card, Note } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { Skeleton } from "../../kit/empty-state.tsx";
@@ -12,7 +11,7 @@ import { Page } from "../../kit/page.tsx";
 import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
 import { Table } from "../../kit/table.tsx";
-import { useAccounts } from "../../posts/use-accounts.ts";
+import { AccountWho } from "../../posts/account-who.tsx";
 import { useWords } from "../../words/use-words.ts";
 import { Holds, nameOf } from "./holds.tsx";
 import { Anew, MonthCard, numberText, RequestCard } from "./quota-cards.tsx";
@@ -98,7 +97,6 @@ function DailyCard({ limits }: { readonly limits: readonly Daily[] }) {
 
 function DailyRow({ daily }: { readonly daily: Daily }) {
   const words = useWords(statusWords);
-  const name = useAccounts().get(daily.accountId)?.username ?? daily.accountId;
   const { used, reserved, limit, remaining, scope } = daily;
   const platform = daily.platform as PlatformId;
   const notes = [nameOf(platform), words.scopes[scope], remaining <= 0 && words.full];
@@ -106,9 +104,9 @@ function DailyRow({ daily }: { readonly daily: Daily }) {
   return (
     <tr>
       <td>
-        <Who
+        <AccountWho
           id={daily.accountId}
-          name={name}
+          username={daily.accountId}
           platform={platform}
           below={notes.filter(Boolean).join(", ")}
         />

@@ -1,11 +1,12 @@
 import type { WebhookDelivery } from "@postrider/client";
 import { classNames } from "../../kit/class-names.ts";
 import { useSettings } from "../../settings/settings.ts";
-import { clockWithMsOf, dayOf } from "../../time/format-time.ts";
+import { clockWithMsOf, dayOf, durationOf } from "../../time/format-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
 import { useNow } from "../../time/use-now.ts";
+import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
-import { Dot, durationOf, Rail } from "../post/attempt-rail.tsx";
+import { Dot, Rail } from "../post/attempt-rail.tsx";
 import rail from "../post/post.module.css";
 import { Outcome } from "./delivery-table.tsx";
 import { webhooksWords } from "./webhooks-words.ts";
@@ -46,8 +47,9 @@ interface LineProps {
 
 function Line({ attempt, isShown, onShow }: LineProps) {
   const words = useWords(webhooksWords);
+  const { distance } = useWords(kitWords);
   const { zone, language } = useSettings();
-  const { number, startedAt, finishedAt, durationMs, statusCode } = attempt;
+  const { number, startedAt, durationMs, statusCode } = attempt;
   const zoned = toZoned(startedAt, zone);
   const today = useNow().toZonedDateTimeISO(zone);
   const isToday = zoned.toPlainDate().equals(today.toPlainDate());
@@ -70,9 +72,7 @@ function Line({ attempt, isShown, onShow }: LineProps) {
       </span>
       <span className={classNames("num", css.outcome)}>
         <Outcome attempt={attempt} />
-        <span className="muted">
-          {durationMs < 1000 ? `${durationMs} ms` : durationOf(startedAt, finishedAt)}
-        </span>
+        <span className="muted">{durationOf(durationMs, distance)}</span>
       </span>
     </li>
   );

@@ -7,6 +7,8 @@ type Counters = Readonly<Record<(typeof COUNTERS)[number], number | null>>;
 const MAX_POINTS = 500;
 const MAX_PUBLICATIONS = 20_000;
 const MAX_POSTS = 20;
+/** After the publication: the points of the small line of a post. */
+const LINE_HOURS = [6, 12, 18, 24, 30, 36, 42, 48];
 
 export interface TargetReadings {
   readonly targetId: string;
@@ -69,6 +71,7 @@ export interface MetricsSums {
     readonly seen: number;
     readonly publications: number;
     readonly publishedAt: string;
+    readonly line: number[];
   })[];
 }
 
@@ -79,12 +82,41 @@ function sums(sql: ISql) {
     sum(shares)::float8 as shares, sum(saves)::float8 as saves`;
 }
 
+/** How often each post was seen at some hours: the newest reading until then of its targets. */
+function lines(sql: ISql) {
+  return sql`
+    points as (
+      select post_id, hours, sum(
+        case when refreshed_at <= published_at + hours * interval '1 hour'
+        then greatest(views, impressions, reach, 0)
+        else (
+          select greatest(h.views, h.impressions, h.reach, 0)
+          from target_metric_history h
+          where h.target_id = found.target_id
+          and h.refreshed_at <= found.published_at + hours * interval '1 hour'
+          order by h.refreshed_at desc
+          limit 1
+        ) end
+      )::float8 as seen
+      from found
+      cross join unnest(${LINE_HOURS}::int[]) as hours
+      where post_id in (select "postId" from posts)
+      and published_at + hours * interval '1 hour' <= now()
+      group by post_id, hours
+    ),
+    lines as (
+      select post_id, json_agg(seen order by hours) filter (where seen is not null) as line
+      from points
+      group by post_id
+    )`;
+}
+
 /** Of the newest 20,000 publications in the range, by the index `target_metrics_by_workspace`. */
 export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsSums> {
   const { workspaceId, from, before, accountId, platform } = of;
   const [row] = await sql<MetricsSums[]>`
     with found as materialized (
-      select post_id, published_at, ${sql(COUNTERS)}
+      select target_id, post_id, published_at, refreshed_at, ${sql(COUNTERS)}
       from target_metrics
       where workspace_id = ${workspaceId}
       and published_at >= ${from}
@@ -106,10 +138,16 @@ export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsS
       group by post_id
       order by seen desc, "postId"
       limit ${MAX_POSTS}
+    ),
+    ${lines(sql)},
+    shown as (
+      select posts.*, coalesce(lines.line, '[]') as line
+      from posts
+      left join lines on lines.post_id = posts."postId"
     )
     select (select count(*) > ${MAX_PUBLICATIONS} from found) as is_more,
       (select coalesce(json_agg(days order by day), '[]') from days) as days,
-      (select coalesce(json_agg(posts order by seen desc, "postId"), '[]') from posts) as posts`;
+      (select coalesce(json_agg(shown order by seen desc, "postId"), '[]') from shown) as posts`;
   if (row === undefined) throw new Error("the sum of metrics returned no row");
   return row;
 }

@@ -73,7 +73,10 @@ export async function insertPublishedTargets(
 }
 
 /** In the order of their ids, as every transaction that locks several targets does. */
-export async function lockTargets(tx: TransactionSql, targetIds: readonly string[]): Promise<void> {
+export async function lockMetricsOf(
+  tx: TransactionSql,
+  targetIds: readonly string[],
+): Promise<void> {
   await tx`
     select target_id
     from target_metrics
@@ -86,7 +89,7 @@ export async function deleteTargetMetrics(
   tx: TransactionSql,
   targetIds: readonly string[],
 ): Promise<void> {
-  await lockTargets(tx, targetIds);
+  await lockMetricsOf(tx, targetIds);
   await tx`
     delete from target_metrics
     where target_id = any(${[...targetIds]}::uuid[])`;

@@ -3,6 +3,17 @@ const ROOT = 0;
 const CHARACTERS_PER_STEP = 20_000;
 
 /**
+ * One random number for each value of each byte of an edge: two of its character, three of its
+ * state. With a hash that a workspace can compute, it could choose keywords whose edges all begin
+ * at neighbouring places of the table, and each search would then read a large part of it.
+ */
+const RANDOM = crypto.getRandomValues(new Uint32Array(5 * 256));
+
+function randomOf(byte: number, place: number): number {
+  return RANDOM[place * 256 + (byte & 255)] ?? 0;
+}
+
+/**
  * Finds all occurrences of many words in a text in one pass, as Aho and Corasick described it in
  * 1975: each state stands for the longest beginning of a word with which the text read so far ends.
  *
@@ -94,9 +105,13 @@ export class WordAutomaton {
   /** No edge leads to the root, so a 0 at this place means: no such edge. */
   #slotOf(state: number, unit: number): number {
     const mask = this.#edges.length - 1;
-    let hash = Math.imul(state, 0x9e_37_79_b1) ^ Math.imul(unit + 1, 0x85_eb_ca_6b);
-    hash = Math.imul(hash ^ (hash >>> 15), 0x2c_1b_3c_6d);
-    for (let slot = (hash ^ (hash >>> 13)) & mask; ; slot = (slot + 1) & mask) {
+    const hash =
+      randomOf(unit, 0) ^
+      randomOf(unit >> 8, 1) ^
+      randomOf(state, 2) ^
+      randomOf(state >> 8, 3) ^
+      randomOf(state >> 16, 4);
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const child = this.#edges[slot] ?? ROOT;
       const isFree = child === ROOT;
       if (isFree || (this.#parents[child] === state && this.#units[child] === unit)) return slot;

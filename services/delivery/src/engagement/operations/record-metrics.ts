@@ -16,7 +16,7 @@ import {
   storeReadings,
   type TargetEnd,
 } from "#src/engagement/db/metrics-results.ts";
-import { type AskedTarget, lockTargets } from "#src/engagement/db/target-metrics.ts";
+import { type AskedTarget, lockMetricsOf } from "#src/engagement/db/target-metrics.ts";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import {
   countAs,
@@ -54,7 +54,7 @@ export async function recordQuestions(
       tx,
       questions.map(({ accountId }) => accountId),
     );
-    await lockTargets(
+    await lockMetricsOf(
       tx,
       questions.flatMap(({ targets, expired }) =>
         [...targets, ...expired].map(({ targetId }) => targetId),

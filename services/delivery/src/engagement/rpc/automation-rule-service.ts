@@ -10,7 +10,7 @@ import {
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { appendAudit, type AuditEntry } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound, unprocessable } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
+import { assertIds, newId } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
@@ -30,12 +30,7 @@ import {
   type RuleStatus,
 } from "#src/engagement/domain/automation-rule.ts";
 import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
-import {
-  assertIds,
-  assertRule,
-  isMatchMode,
-  toKeyed,
-} from "#src/engagement/rpc/parse-automation-request.ts";
+import { assertRule, isMatchMode, toKeyed } from "#src/engagement/rpc/parse-automation-request.ts";
 
 export function toAutomationRule(
   rule: AutomationRule,

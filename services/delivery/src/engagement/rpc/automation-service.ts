@@ -15,6 +15,7 @@ import {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
+import { assertIds } from "@postrider/shared/ids";
 import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import { findRule, listRules } from "#src/engagement/db/automation-rules.ts";
 import { listRunPage, RUN_STATUSES } from "#src/engagement/db/automation-runs.ts";
@@ -31,7 +32,6 @@ import {
   updateAutomationRule,
 } from "./automation-rule-service.ts";
 import { createBackfill, readResults, updateBackfill } from "./backfill-service.ts";
-import { assertIds } from "./parse-automation-request.ts";
 import { tryRule } from "./try-rule.ts";
 
 export function createAutomationRoutes(deps: AutomationRpcDeps): (router: ConnectRouter) => void {

@@ -15,6 +15,7 @@ import {
   unavailable,
   wrongStatus,
 } from "@postrider/shared/errors";
+import { assertIds } from "@postrider/shared/ids";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
@@ -48,7 +49,7 @@ import {
   type PastRefusal,
   readPastComments,
 } from "#src/engagement/operations/read-past-comments.ts";
-import { assertIds, getLiveRule, toKeyed } from "#src/engagement/rpc/parse-automation-request.ts";
+import { getLiveRule, toKeyed } from "#src/engagement/rpc/parse-automation-request.ts";
 
 const DEFAULT_LIMIT = 20;
 /** Per page, and the default when a request does not name a number. */

@@ -10,7 +10,7 @@ import {
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import { findManualAction } from "#src/engagement/db/comment-actions.ts";
@@ -54,7 +54,7 @@ async function getCommentAction(
   { sql }: Pick<CommentRpcDeps, "sql">,
   { workspaceId, actionId }: GetCommentActionRequest,
 ): Promise<MessageInitShape<typeof GetCommentActionResponseSchema>> {
-  if (!isId(workspaceId) || !isId(actionId)) throw notFound();
+  assertIds(workspaceId, actionId);
   const action = await findManualAction(sql, { workspaceId, id: actionId });
   if (action === undefined) throw notFound();
   return { action: toCommentAction(action) };

@@ -4,9 +4,9 @@ import {
   type ListInboxRequest,
 } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import type { InboxCommentJson, InboxJson } from "@postrider/rest/dashboard/inbox";
-import { MAX_COUNT } from "@postrider/rest/dashboard/parts";
+import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import {
   type CursorKeys,
   encodeCursor,
@@ -19,7 +19,6 @@ import {
   setInboxState,
 } from "#src/engagement/db/inbox.ts";
 import { type InboxDeps, refreshInbox } from "#src/engagement/operations/inbox.ts";
-import { assertIds } from "#src/engagement/rpc/parse-automation-request.ts";
 
 type Deps = InboxDeps & { readonly cursorKeys: CursorKeys };
 
@@ -35,7 +34,7 @@ export function createInboxRoutes(deps: Deps): (router: ConnectRouter) => void {
       return { hasBegun: await refreshInbox(deps, workspaceId) };
     },
     setInboxState: async ({ workspaceId, id, state }) => {
-      if (!isId(workspaceId) || !isId(id)) throw notFound();
+      assertIds(workspaceId, id);
       if (state !== "open" && state !== "done")
         throw invalidRequest([{ code: "invalid", path: "/state" }]);
       const row = await setInboxState(deps.sql, { workspaceId, id }, state);
@@ -83,7 +82,7 @@ async function listInbox(
   return {
     comments: shown.map(toComment),
     nextCursor: next ?? null,
-    open: { count: Math.min(open, MAX_COUNT), isMore: open > MAX_COUNT },
+    open: toBoundedCount(open),
     readAt: readAt?.toISOString() ?? null,
   };
 }

@@ -4,10 +4,9 @@ import type {
   ListMetricsHistoryResponseSchema,
 } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { MetricsHistoryJson } from "@postrider/rest/dashboard/metrics";
-import { isId } from "@postrider/shared/ids";
+import { assertIds, isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { listReadings } from "#src/engagement/db/metrics-readings.ts";
-import { assertIds } from "#src/engagement/rpc/parse-automation-request.ts";
 
 export async function listMetricsHistory(
   { sql }: { readonly sql: Sql },

@@ -21,11 +21,6 @@ const MAX_FOLDED_LENGTH = 2 * MAX_KEYWORD_LENGTH;
 const MAX_MEDIA = 100;
 const MAX_MESSAGE_BYTES = 1_000;
 
-/** @throws `not_found` for texts that are not ids. */
-export function assertIds(...ids: readonly string[]): void {
-  if (!ids.every(isId)) throw notFound();
-}
-
 /** Throws `invalid_request` with every error. Absent fields are not checked. */
 export function assertRule(fields: {
   readonly name?: string | undefined;

@@ -5,9 +5,9 @@ import type {
 } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { MetricsSumsJson } from "@postrider/rest/dashboard/metrics";
 import { invalidRequest } from "@postrider/shared/errors";
+import { assertIds } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { sumReadings } from "#src/engagement/db/metrics-readings.ts";
-import { assertIds } from "#src/engagement/rpc/parse-automation-request.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;

@@ -13,40 +13,53 @@ import {
 import { DELETION_TABLE, deletionColumns } from "./deletions.ts";
 
 export interface DeletionLimits extends ClaimLimits {
+  /** Maximum of one workspace on a platform, over all processes. */
+  readonly maxPerWorkspace: number;
   /** The claim reads no entries below this search floor; null: it reads all ready tasks. */
   readonly since: Date | null;
 }
 
 /**
- * Skips accounts that are busy or limited, and full platforms: this query reads a limited number of
- * rows, which the backlog of a silent platform would otherwise fill. It returns more than a claim
- * takes, because other processes may have locked the first ones.
+ * Skips accounts that are busy or limited, and full platforms and workspaces: this query reads a
+ * limited number of rows, which the backlog of a silent platform or workspace would otherwise fill.
+ * The workspaces with the fewest deletions in work come first. It returns more than a claim takes,
+ * because other processes may have locked the first ones.
  */
-function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: DeletionLimits) {
+function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, ...options }: DeletionLimits) {
+  const { maxPerWorkspace, since } = options;
   return sql`
-    select r.target_id, r.deletion, r.wake_at
+    select r.target_id, r.deletion, r.turn, r.wake_at
     from (
-      select f.target_id, f.deletion, f.platform, f.wake_at,
-        row_number() over (partition by f.platform order by f.wake_at) as of_platform
+      select o.*, row_number() over (partition by o.platform order by o.turn, o.wake_at) as of_platform
       from (
-        select distinct on (account_id) target_id, deletion, platform, wake_at
+        select f.*, row_number() over (partition by f.platform, f.workspace_id order by f.wake_at) + (
+            select count(*)
+            from live l
+            where l.platform = f.platform
+            and l.workspace_id = f.workspace_id
+          ) as turn
         from (
-          select d.target_id, d.deletion, d.account_id, d.platform, d.wake_at
-          from deletion_tasks d
-          where d.status in ('queued', 'working')
-          and d.wake_at <= now()
-          and ${isAboveFloor(sql, since)}
-          and d.account_id not in (select account_id from live)
-          and d.platform not in (select platform from full_platforms)
-          and d.account_id not in (select account_id from account_breakers where not_before > now())
-          order by d.wake_at
-          limit ${CLAIM_WINDOW}
-        ) as ready
-        order by account_id, wake_at
-      ) as f
+          select distinct on (account_id) target_id, deletion, workspace_id, platform, wake_at
+          from (
+            select d.target_id, d.deletion, d.workspace_id, d.account_id, d.platform, d.wake_at
+            from deletion_tasks d
+            where d.status in ('queued', 'working')
+            and d.wake_at <= now()
+            and ${isAboveFloor(sql, since)}
+            and d.account_id not in (select account_id from live)
+            and d.platform not in (select platform from full_platforms)
+            and (d.platform, d.workspace_id) not in (select platform, workspace_id from full_workspaces)
+            and d.account_id not in (select account_id from account_breakers where not_before > now())
+            order by d.wake_at
+            limit ${CLAIM_WINDOW}
+          ) as ready
+          order by account_id, wake_at
+        ) as f
+      ) as o
+      where o.turn <= ${maxPerWorkspace}
     ) as r
     where r.of_platform + (select count(*) from live l where l.platform = r.platform) <= ${maxPerPlatform}
-    order by r.wake_at
+    order by r.turn, r.wake_at
     limit ${limit * 4}`;
 }
 
@@ -58,12 +71,18 @@ export async function claimDeletions(
   const { limit } = options;
   return await sql<DeletionTask[]>`
     with live as materialized (
-      select account_id, platform
+      select account_id, workspace_id, platform
       from deletion_tasks
       where status = 'working'
       and wake_at > now()
     ),
     full_platforms as materialized (${fullPlatforms(sql, options)}),
+    full_workspaces as materialized (
+      select platform, workspace_id
+      from live
+      group by platform, workspace_id
+      having count(*) >= ${options.maxPerWorkspace}
+    ),
     chosen as (${firstOfEachAccount(sql, options)}),
     -- The first process that locks a deletion claims it. The conditions are repeated because Postgres checks them again
     -- under the lock.
@@ -75,7 +94,7 @@ export async function claimDeletions(
       and d.wake_at <= now()
       -- No deletion is claimed in a copy of the data.
       and exists (select 1 from deployment d where ${isInPlace(sql)})
-      order by c.wake_at
+      order by c.turn, c.wake_at
       limit ${limit}
       for update of d skip locked
     )

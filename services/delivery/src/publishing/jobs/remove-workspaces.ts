@@ -12,18 +12,23 @@ import {
   stopWorkspaces,
 } from "#src/publishing/db/workspace-removal.ts";
 
+const ASK_MS = 60_000;
+
 /** Stops workspaces at once, and removes them when no outcome of theirs is open any more. */
 export function deliveryRemoval(
   sql: Sql,
 ): Pick<WorkspaceRemovalOptions, "onList" | "prepare" | "onFinish"> {
-  // Almost always no workspace is stopped, and then nothing is asked of the database.
+  // Almost always no workspace is stopped, and then the database is asked once a minute: the stop
+  // of an import that was shorter than the time between two lists ends then.
   let isAnyStopped = true;
+  let asksAt = 0;
   return {
     onList: async (workspaces) => {
       const left = workspaces.filter(({ doneServices }) => !doneServices.includes("delivery"));
-      if (left.length === 0 && !isAnyStopped) return;
+      if (left.length === 0 && !isAnyStopped && performance.now() < asksAt) return;
       const ids = left.map(({ workspaceId }) => workspaceId);
       isAnyStopped = await stopWorkspaces(sql, ids);
+      asksAt = performance.now() + ASK_MS;
     },
     prepare: async (workspace) => {
       if (await hasOpenCalls(sql, workspace.workspaceId)) return false;

@@ -15,7 +15,7 @@ import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { appendAudit } from "@postrider/shared/audit/append";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
-import { isId, newId } from "@postrider/shared/ids";
+import { assertIds, isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import type { AccountsClients } from "#src/clients/accounts.ts";
 import { findLiveCheck, insertLiveCheck } from "#src/publishing/db/live-checks.ts";
@@ -50,7 +50,7 @@ async function parseMedia(
     throw invalidRequest([{ code: "public_post", path: "/allowPublic" }]);
   if (needs === undefined) return [];
   if (mediaId === "") throw invalidRequest([{ code: `${needs}_required`, path: "/mediaId" }]);
-  if (!isId(mediaId)) throw notFound();
+  assertIds(mediaId);
   const { media } = await service.batchGetMedia({ workspaceId, ids: [mediaId] });
   const found = media.find(({ status }) => status === "ready");
   if (found === undefined) throw notFound();

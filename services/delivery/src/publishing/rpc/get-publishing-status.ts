@@ -3,7 +3,7 @@ import type {
   GetPublishingStatusRequest,
   GetPublishingStatusResponseSchema,
 } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
-import { type BoundedCountJson, MAX_COUNT } from "@postrider/rest/dashboard/parts";
+import { type BoundedCountJson, toBoundedCount } from "@postrider/rest/dashboard/parts";
 import type { StatusJson } from "@postrider/rest/dashboard/status";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
@@ -38,8 +38,7 @@ function countOf(
   waiting: readonly WaitingAccount[],
   applies: (account: WaitingAccount) => boolean,
 ): BoundedCountJson {
-  const sum = waiting.filter(applies).reduce((total, { count }) => total + count, 0);
-  return { count: Math.min(sum, MAX_COUNT), isMore: sum > MAX_COUNT };
+  return toBoundedCount(waiting.filter(applies).reduce((total, { count }) => total + count, 0));
 }
 
 /** Those that concern the workspace: of its platforms, accounts and itself. */

@@ -8,7 +8,7 @@ import { PLATFORMS } from "@postrider/platforms/platforms";
 import { findExternalId } from "@postrider/platforms/publishing/permalinks";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertIds } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Snapshot } from "#src/calls/call.ts";
 import { NO_WAITS } from "#src/calls/decide-in-order.ts";
@@ -54,7 +54,7 @@ export async function resolveTarget(
   { sql }: Pick<Dependencies, "sql">,
   { targetId, publishedUrl }: ResolveTargetRequest,
 ): Promise<MessageInitShape<typeof ResolveTargetResponseSchema>> {
-  if (!isId(targetId)) throw notFound();
+  assertIds(targetId);
   const link = publishedUrl === undefined ? undefined : parseLink(publishedUrl);
   return await sql.begin(async (tx) => {
     const snapshot = await lockSnapshot(tx, targetId);

@@ -23,6 +23,36 @@ export async function insertSubscription(tx: TransactionSql, row: Subscription):
     values (${row.id}, ${row.workspaceId})`;
 }
 
+/** Imported subscriptions, whose secrets stayed in the other installation. */
+export async function lockWithoutSecret(
+  tx: TransactionSql,
+  workspaceId: string,
+): Promise<readonly Pick<Subscription, "id" | "signing">[]> {
+  return await tx<Pick<Subscription, "id" | "signing">[]>`
+    select id, signing
+    from webhook_subscriptions s
+    where workspace_id = ${workspaceId}
+    and status <> 'revoked'
+    and not exists (select from webhook_secrets where subscription_id = s.id)
+    for no key update`;
+}
+
+/** With the row that processes lease. */
+export async function completeImported(
+  tx: TransactionSql,
+  row: Pick<Subscription, "workspaceId" | "id" | "publicKey">,
+): Promise<void> {
+  await tx`
+    update webhook_subscriptions
+    set public_key = ${row.publicKey}
+    where workspace_id = ${row.workspaceId}
+    and id = ${row.id}`;
+  await tx`
+    insert into webhook_leases (subscription_id, workspace_id)
+    values (${row.id}, ${row.workspaceId})
+    on conflict (subscription_id) do nothing`;
+}
+
 /**
  * Lists the subscriptions that are not revoked, newest first, and one more, which shows that
  * another page follows.

@@ -7,7 +7,8 @@ import { type Hint, toHints } from "#src/webhooks/domain/to-hints.ts";
 
 /** How long the bus is still read when no gateway asks any more. */
 const KEEP_MS = 120_000;
-const WAIT_MS = 25_000;
+/** Short, because a page of another workspace that opens meanwhile waits for the next question. */
+const WAIT_MS = 2_000;
 const MAX_KEPT = 20_000;
 const MAX_RETURNED = 1_000;
 

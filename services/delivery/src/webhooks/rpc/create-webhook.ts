@@ -1,4 +1,3 @@
-import { generateKeyPairSync, randomBytes } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
   CreateWebhookRequest,
@@ -6,18 +5,19 @@ import type {
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { unprocessable } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
+import { assertIds, newId } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { assertFewNewRows } from "#src/db/new-rows.ts";
 import { insertSecret } from "#src/webhooks/db/secrets.ts";
 import { insertSubscription, lockSubscriptionCount } from "#src/webhooks/db/subscriptions.ts";
-import type { Signing, Subscription } from "#src/webhooks/domain/subscription.ts";
+import type { Subscription } from "#src/webhooks/domain/subscription.ts";
+import { createSigningSecret } from "#src/webhooks/operations/signing-secret.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { storeTest } from "#src/webhooks/operations/webhook-events.ts";
 import { toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertAddress, assertFields, assertIds, assertUrl, isSigning } from "./parse-webhook.ts";
+import { assertAddress, assertFields, assertUrl, isSigning } from "./parse-webhook.ts";
 
 const MAX_WEBHOOKS_PER_WORKSPACE = 50;
 
@@ -68,33 +68,4 @@ function tooMany(count: number) {
   return unprocessable("validation_failed", [
     { code: "too_many_subscriptions", limit: MAX_WEBHOOKS_PER_WORKSPACE, actual: count + 1 },
   ]);
-}
-
-/** Length of a new signing secret: Standard Webhooks asks for 24 to 64 random bytes. */
-const SECRET_BYTES = 32;
-/** Length of the prefix of an Ed25519 key in DER, before the 32 bytes of the key. */
-const PRIVATE_PREFIX_BYTES = 16;
-const PUBLIC_PREFIX_BYTES = 12;
-
-/** A secret in the text forms of Standard Webhooks 1.0.0. */
-export interface SigningSecret {
-  /** Signing secret: `whsec_…` for HMAC; `whsk_…`, the private and the public key, for Ed25519. */
-  readonly secret: string;
-  readonly publicKey: string | null;
-}
-
-export function createSigningSecret(signing: Signing): SigningSecret {
-  return signing === "ed25519"
-    ? createKeyPair()
-    : { secret: `whsec_${randomBytes(SECRET_BYTES).toString("base64")}`, publicKey: null };
-}
-
-function createKeyPair(): SigningSecret {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-  const secret = privateKey.export({ format: "der", type: "pkcs8" }).subarray(PRIVATE_PREFIX_BYTES);
-  const shown = publicKey.export({ format: "der", type: "spki" }).subarray(PUBLIC_PREFIX_BYTES);
-  return {
-    secret: `whsk_${Buffer.concat([secret, shown]).toString("base64")}`,
-    publicKey: `whpk_${shown.toString("base64")}`,
-  };
 }

@@ -4,13 +4,13 @@ import type {
   ListWebhookDeliveriesResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
+import { assertIds } from "@postrider/shared/ids";
 import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import { DELIVERY_STATUSES } from "#src/webhooks/db/delivery-details.ts";
 import { listDeliveries } from "#src/webhooks/db/history.ts";
 import { findSubscription } from "#src/webhooks/db/subscriptions.ts";
 import { EVENT_TYPES } from "#src/webhooks/domain/webhook-event.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertIds } from "./parse-webhook.ts";
 import { toWebhookDelivery } from "./to-webhook-delivery.ts";
 
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;

@@ -3,11 +3,11 @@ import type {
   ListWebhooksRequest,
   ListWebhooksResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { assertIds } from "@postrider/shared/ids";
 import { parsePage, toPage } from "#src/operations/parse-page.ts";
 import { listSubscriptions } from "#src/webhooks/db/subscriptions.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertIds } from "./parse-webhook.ts";
 
 export async function listWebhooks(
   { sql, cursorKeys }: Pick<WebhookRpcDeps, "sql" | "cursorKeys">,

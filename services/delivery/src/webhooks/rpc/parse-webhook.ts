@@ -1,7 +1,6 @@
-import { invalidRequest, notFound, unprocessable, type Violation } from "@postrider/shared/errors";
+import { invalidRequest, unprocessable, type Violation } from "@postrider/shared/errors";
 import { OutboundError } from "@postrider/shared/http/outbound-exchange";
 import { type OutboundRules, parseOutboundUrl } from "@postrider/shared/http/outbound-rules";
-import { isId } from "@postrider/shared/ids";
 import type { Signing } from "#src/webhooks/domain/subscription.ts";
 import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
 
@@ -10,15 +9,6 @@ const MAX_DESCRIPTION_LENGTH = 500;
 const MAX_FILTERS = 50;
 const MAX_PER_SECOND = 100;
 const MAX_GRACE_HOURS = 168;
-
-/**
- * Checks the ids in a request about webhooks.
- *
- * @throws `not_found` for texts that are not ids.
- */
-export function assertIds(...ids: readonly string[]): void {
-  if (!ids.every(isId)) throw notFound();
-}
 
 /** Throws `invalid_request` for an invalid field. Absent fields are not checked. */
 export function assertFields(fields: {

@@ -5,6 +5,7 @@ import type {
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound, unprocessable, wrongStatus } from "@postrider/shared/errors";
+import { assertIds } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
@@ -13,7 +14,6 @@ import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import { destinationOf } from "#src/webhooks/operations/backlogs.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertIds } from "./parse-webhook.ts";
 import { toWebhookDelivery } from "./to-webhook-delivery.ts";
 
 /** A new attempt is made even while the receiver does not answer other attempts. */

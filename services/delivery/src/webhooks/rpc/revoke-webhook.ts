@@ -1,13 +1,13 @@
 import type { RevokeWebhookRequest } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
+import { assertIds } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { deleteSecrets } from "#src/webhooks/db/secrets.ts";
 import { lockSubscription, updateSubscription } from "#src/webhooks/db/subscriptions.ts";
 import { toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertIds } from "./parse-webhook.ts";
 
 /**
  * This changes one row, however many deliveries wait: the dispatcher sends none of a revoked

@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
-import { newId } from "@postrider/shared/ids";
+import { assertIds, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { readClock } from "@postrider/shared/postgres/clock";
@@ -17,12 +17,12 @@ import {
   type Subscription,
   type SubscriptionChange,
 } from "#src/webhooks/domain/subscription.ts";
+import { createSigningSecret } from "#src/webhooks/operations/signing-secret.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { storeTest } from "#src/webhooks/operations/webhook-events.ts";
-import { createSigningSecret } from "#src/webhooks/rpc/create-webhook.ts";
 import { auditChange, toWebhookAudit } from "#src/webhooks/rpc/to-webhook-audit.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertAddress, assertFields, assertIds, assertUrl } from "./parse-webhook.ts";
+import { assertAddress, assertFields, assertUrl } from "./parse-webhook.ts";
 
 /** Secrets that sign during the grace periods of rotations, the newest one included. */
 const MAX_SECRETS = 5;

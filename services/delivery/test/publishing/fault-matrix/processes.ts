@@ -45,7 +45,7 @@ const MAX_STOPPED = 60;
  * enough that all calls are open together, and that a call after the suspension gets its answer in
  * time, even on a slow machine.
  */
-const SIGNALLED_CALL_MS = 10_000;
+const SIGNALLED_CALL_MS = 30_000;
 
 /** Servers that act as the posts, accounts and media services for separate delivery processes. */
 export class Peers implements AsyncDisposable {
@@ -244,16 +244,13 @@ export function toStopBatches(rounds: readonly Round[]): readonly (readonly Roun
 
 async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Promise<void> {
   const accounts = new Set(rounds.map(({ target, account }) => `${target.platform} ${account}`));
-  await eventually(
-    async () => {
-      const rules = await stage.control<
-        { platform: string; account: string; hits: number; times: number }[]
-      >("GET", "faults");
-      const ours = rules.filter(({ platform, account }) => accounts.has(`${platform} ${account}`));
-      return ours.length > 0 && ours.every(({ hits, times }) => hits === times);
-    },
-    { timeoutMs: 120_000 },
-  );
+  await eventually(async () => {
+    const rules = await stage.control<
+      { platform: string; account: string; hits: number; times: number }[]
+    >("GET", "faults");
+    const ours = rules.filter(({ platform, account }) => accounts.has(`${platform} ${account}`));
+    return ours.length > 0 && ours.every(({ hits, times }) => hits === times);
+  });
   await eventually(async () => (await countTasks(sql, ["queued"])) === 0);
 }
 
@@ -319,11 +316,11 @@ export async function runStopped(
   stopping.arm("delivery.after-mark", "stop");
   await stopping.request(rounds);
   stopping.start();
-  await eventually(() => stopping.isStopped, { timeoutMs: 60_000 });
+  await eventually(() => stopping.isStopped);
   const caught = await countTasks(sql, ["calling"]);
   await using _one = startMatrixWorker(stage, stopping.database);
   await using _two = startMatrixWorker(stage, stopping.database);
-  await eventually(async () => (await countTasks(sql, ["calling"])) === 0, { timeoutMs: 60_000 });
+  await eventually(async () => (await countTasks(sql, ["calling"])) === 0);
   stopping.goOn();
   await untilEnded(sql, rounds);
   return { judged: await stage.judgeAll(sql, rounds), caught };

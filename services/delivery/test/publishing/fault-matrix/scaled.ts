@@ -32,16 +32,13 @@ function shorten<T extends object>(outcome: T): T {
 
 /** Waits until another worker has taken over the publish task. */
 async function untilTakenOver(sql: Sql, { target }: Round): Promise<void> {
-  await eventually(
-    async () => {
-      const rows = await sql<{ status: string }[]>`
-        select status
-        from publish_tasks
-        where target_id = ${target.targetId}`;
-      return rows[0]?.status !== "calling";
-    },
-    { timeoutMs: 60_000 },
-  );
+  await eventually(async () => {
+    const rows = await sql<{ status: string }[]>`
+      select status
+      from publish_tasks
+      where target_id = ${target.targetId}`;
+    return rows[0]?.status !== "calling";
+  });
 }
 
 /** Rounds of the fault matrix whose worker was delayed already. */

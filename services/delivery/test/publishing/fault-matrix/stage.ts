@@ -185,18 +185,15 @@ export class Stage implements AsyncDisposable {
     const accounts = new Set(
       rounds.filter(({ fault }) => fault.by === "simulator").map(({ account }) => account),
     );
-    await eventually(
-      async () => {
-        const log = await this.control<{ outcome: string; account: string | null }[]>(
-          "GET",
-          "requests",
-        );
-        return log.every(
-          ({ outcome, account }) => outcome !== "pending" || !accounts.has(account ?? ""),
-        );
-      },
-      { timeoutMs: 60_000 },
-    );
+    await eventually(async () => {
+      const log = await this.control<{ outcome: string; account: string | null }[]>(
+        "GET",
+        "requests",
+      );
+      return log.every(
+        ({ outcome, account }) => outcome !== "pending" || !accounts.has(account ?? ""),
+      );
+    });
   }
 
   /** Determines how the rounds of the fault matrix ended. */

@@ -111,11 +111,8 @@ test(
     await Promise.all(subscriptions.map((each) => insertDeliveries(sql, each, 200)));
     await using _dispatcher = startTestDispatcher(sql);
     for (const { id } of subscriptions)
-      await eventually(
-        async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 200 }),
-        {
-          timeoutMs: 60_000,
-        },
+      await eventually(async () =>
+        expect(await countByStatus(sql, id)).toEqual({ succeeded: 200 }),
       );
     expect(receiver.received).toHaveLength(1000);
     expect(new Set(receiver.received.map(({ webhookId }) => webhookId)).size).toBe(1000);

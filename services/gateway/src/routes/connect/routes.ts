@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type ConnectPage, toConnectPage } from "#src/http/connect-texts.ts";
+import { createHostCookie, type HostCookie } from "#src/http/host-cookie.ts";
 import { type PageContent, renderPage, toPolicy } from "#src/routes/connect/page.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { PAGE_HEADERS } from "#src/routes/hooks/answer-headers.ts";
@@ -12,57 +13,28 @@ const SECRET = /^[A-Za-z0-9_-]{43}$/;
 const MAX_AGE_SECONDS = 600;
 const ID_LENGTH = 16;
 
-/**
- * The cookie that binds an authorization to the browser that was shown its page. Each authorization
- * has a cookie of its own, so that a browser can connect several accounts at the same time.
- */
-interface BrowserCookie {
-  /** Undefined when the browser does not send the cookie. */
-  read(cookies: string | undefined): string | undefined;
-  /** Returns the `Set-Cookie` header that stores the secret that identifies the browser. */
-  write(browserSecret: string): string;
-  /** Returns the `Set-Cookie` header that deletes the cookie with the browser's secret. */
-  clear(): string;
-}
-
 function newBrowserSecret(): string {
   return randomBytes(32).toString("base64url");
 }
 
 /**
- * Returns the cookie of an authorization.
- *
- * With https its name begins with `__Host-`: browsers accept such a cookie only from this host and
- * only over https, so that neither a sibling domain nor an attacker on the network can plant a
- * cookie whose value they know. Such a cookie must have the path `/`. Over plain http, which is for
- * development, the name lacks this prefix, because browsers would refuse the cookie.
- *
- * `SameSite=Lax` keeps the cookie from forms of other sites: a connect link can only be opened from
- * a browser that has shown our page.
+ * Returns the cookie that binds an authorization to the browser that was shown its page, with the
+ * secret that identifies this browser. Each authorization has a cookie of its own, so that a
+ * browser can connect several accounts at the same time.
  *
  * @param subject The secret that identifies the authorization in this step: the secret of its
  *   connect link before the browser is sent to the platform, and the OAuth state afterwards. The
  *   name of the cookie contains only the hash of this secret.
  */
-export function browserCookieOf(subject: string, publicUrl: string): BrowserCookie {
+export function browserCookieOf(subject: string, publicUrl: string): HostCookie {
   const { protocol, pathname } = new URL(publicUrl);
-  const isSecure = protocol === "https:";
   const id = createHash("sha256").update(subject).digest("hex").slice(0, ID_LENGTH);
-  const name = `${isSecure ? "__Host-" : ""}postrider-connect-${id}`;
-  const path = isSecure ? "/" : `${pathname.replace(/\/+$/, "")}/connect`;
-  const toHeader = (value: string, maxAgeSeconds: number): string =>
-    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
-  return {
-    read: (cookies) => {
-      const found = (cookies ?? "")
-        .split(";")
-        .map((cookie) => cookie.trim().split("=", 2))
-        .find(([given, value = ""]) => given === name && SECRET.test(value));
-      return found?.[1];
-    },
-    write: (browserSecret) => toHeader(browserSecret, MAX_AGE_SECONDS),
-    clear: () => toHeader("", 0),
-  };
+  return createHostCookie({
+    name: `postrider-connect-${id}`,
+    isSecure: protocol === "https:",
+    path: `${pathname.replace(/\/+$/, "")}/connect`,
+    isValid: (value) => SECRET.test(value),
+  });
 }
 
 type Deps = Pick<ServerDeps, "authorizations" | "publicUrl" | "logger">;
@@ -127,7 +99,10 @@ async function showLink(
   if (outcome !== "open") return sendPage(reply, { page: toConnectPage(outcome) });
   // The secret in the cookie is new each time that the page is shown, because an attacker may have
   // planted the cookie that the browser already has.
-  reply.header("set-cookie", browserCookieOf(secret, publicUrl).write(newBrowserSecret()));
+  reply.header(
+    "set-cookie",
+    browserCookieOf(secret, publicUrl).write(newBrowserSecret(), MAX_AGE_SECONDS),
+  );
   return sendPage(reply, { page: "open", platform, workspace: workspaceName }, authorizeOrigin);
 }
 
@@ -139,7 +114,7 @@ async function showLink(
 function moveCookie(secret: string, authorizeUrl: string, browser: string, publicUrl: string) {
   const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
   const [before, after] = [browserCookieOf(secret, publicUrl), browserCookieOf(state, publicUrl)];
-  return [before.clear(), after.write(browser)];
+  return [before.clear(), after.write(browser, MAX_AGE_SECONDS)];
 }
 
 async function openLink(

@@ -53,7 +53,7 @@ export function registerEventRoutes(app: FastifyInstance, deps: Deps): void {
     client: deps.hints,
     logger: deps.logger,
     onHints: (hints) => streams.sendHints(hints),
-    onGap: () => streams.sendResync(),
+    onGap: (workspaceIds) => streams.sendResync(workspaceIds),
   });
   app.addHook("preClose", (done) => {
     streams.endAll();
@@ -95,6 +95,8 @@ function registerStream(app: FastifyInstance, deps: Deps, streams: EventStreams)
       throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
     reply.hijack();
     const { raw } = reply;
+    // Closed while the request was admitted: no event would remove the stream.
+    if (raw.destroyed) return;
     raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
     const stream: OpenStream = { workspaceId, sessionId, response: raw };
     const check = setInterval(() => {

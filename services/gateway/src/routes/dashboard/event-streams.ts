@@ -113,8 +113,8 @@ export class EventStreams {
     }
   }
 
-  sendResync(): void {
-    for (const workspaceId of this.#streams.keys()) this.send(workspaceId, RESYNC);
+  sendResync(workspaceIds: Iterable<string>): void {
+    for (const workspaceId of workspaceIds) this.send(workspaceId, RESYNC);
   }
 
   endAll(): void {

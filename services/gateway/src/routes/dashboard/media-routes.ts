@@ -1,5 +1,5 @@
 import type { LibraryMediaJson, MediaLibraryJson } from "@postrider/rest/dashboard/media";
-import { MAX_COUNT } from "@postrider/rest/dashboard/parts";
+import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
 import type { FastifyInstance } from "fastify";
 import { Type, type Static } from "typebox";
@@ -47,7 +47,7 @@ export function registerMediaRoutes(api: FastifyInstance, { media, links }: Deps
           LibraryMediaJson,
           "usedIn"
         >),
-        usedIn: { count: Math.min(used.posts, MAX_COUNT), isMore: used.posts > MAX_COUNT },
+        usedIn: toBoundedCount(used.posts),
       })),
       nextCursor: page.nextCursor ?? null,
       storage: {

@@ -8,9 +8,11 @@ import {
   LoginRequest,
 } from "@postrider/rest/dashboard/session-schemas";
 import { toInstant } from "@postrider/rest/timestamps";
-import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import type { Cells } from "@postrider/shared/config/cells";
+import { invalidRequest, ServiceError, wrongCell } from "@postrider/shared/errors";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { findOtherCell } from "#src/admission/other-cell.ts";
 import { required } from "#src/routes/answer.ts";
 import { VERSION } from "#src/routes/api-paths.ts";
 import { requireScopes } from "#src/routes/dashboard/may-grant.ts";
@@ -22,7 +24,7 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { HIDDEN, IdParams, NoQuery } from "#src/routes/schemas.ts";
 
-type Deps = Pick<ServerDeps, "dashboard" | "publicUrl" | "dashboardUploadOrigins">;
+type Deps = Pick<ServerDeps, "dashboard" | "publicUrl" | "cells" | "dashboardUploadOrigins">;
 type Login = FastifyRequest<{ Body: LoginRequest }>;
 type WithId = { readonly Params: { readonly id: string } };
 
@@ -71,23 +73,34 @@ function cookieFor(request: FastifyRequest, publicUrl: string) {
   return cookie;
 }
 
-/** Returns what a person logs in with. Only its hash leaves the gateway. */
-function loginOf({ token, apiKey }: LoginRequest) {
+/**
+ * Returns what a person logs in with. Only its hash leaves the gateway.
+ *
+ * @throws `wrong_cell` or `login_failed` for a key of another cell.
+ */
+function loginOf({ token, apiKey }: LoginRequest, cells: Cells) {
   if ((token === undefined) === (apiKey === undefined))
     throw invalidRequest([{ code: "exclusive_fields", path: "" }]);
-  return apiKey === undefined
-    ? { case: "linkHash" as const, value: hashApiKey(token ?? "") }
-    : { case: "keyHash" as const, value: hashApiKey(apiKey.trim()) };
+  if (apiKey === undefined) return { case: "linkHash" as const, value: hashApiKey(token ?? "") };
+  const key = apiKey.trim();
+  const other = findOtherCell(key, cells);
+  if (other?.cellAddress !== undefined) throw wrongCell(other.cell, other.cellAddress);
+  if (other !== undefined) throw loginFailed();
+  return { case: "keyHash" as const, value: hashApiKey(key) };
+}
+
+function loginFailed(): ServiceError {
+  return new ServiceError("unauthenticated", "login_failed");
 }
 
 async function logIn(deps: Deps, request: Login, reply: FastifyReply) {
-  const { dashboard, publicUrl } = deps;
+  const { dashboard, publicUrl, cells } = deps;
   const cookie = cookieFor(request, publicUrl);
   const { headers, body } = request;
   const replaced = cookie.read(headers.cookie);
   const { outcome, token, session, workspace, workspaceIds } = await dashboard.openDashboardSession(
     {
-      login: loginOf(body),
+      login: loginOf(body, cells),
       userAgent: shortenUserAgent(headers["user-agent"]),
       ...(body.workspaceId === undefined ? {} : { workspaceId: body.workspaceId }),
       ...(replaced === undefined ? {} : { replacedHash: hashApiKey(replaced) }),
@@ -97,7 +110,7 @@ async function logIn(deps: Deps, request: Login, reply: FastifyReply) {
     throw new ServiceError("invalid", "workspace_required", [
       { code: "workspace_required", path: "/workspaceId", allowed: workspaceIds },
     ]);
-  if (outcome !== "opened") throw new ServiceError("unauthenticated", "login_failed");
+  if (outcome !== "opened") throw loginFailed();
   const lifetimeMs = timestampMs(required(session?.expiresAt)) - Date.now();
   reply.header("set-cookie", cookie.write(token, Math.floor(lifetimeMs / 1000)));
   return await reply.status(201).send(toCurrent({ session, workspace }, deps));

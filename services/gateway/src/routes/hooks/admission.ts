@@ -1,8 +1,9 @@
-import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
+import { invalidRequest, ServiceError, unavailable, wrongCell } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
+import type { HostCookie } from "#src/http/host-cookie.ts";
 import { setRateLimit } from "#src/http/rate-limit.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
 import { API_PATH, DASHBOARD_API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
@@ -11,8 +12,6 @@ import { sessionCookieOf } from "#src/routes/dashboard/session-cookie.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { DRAFTS_ONLY } from "#src/routes/mcp/draft-policy.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
-
-type SessionCookie = ReturnType<typeof sessionCookieOf>;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
@@ -55,6 +54,8 @@ function refusalOf(
         "unauthenticated",
         isSession ? "session_required" : "unauthenticated",
       );
+    case "wrong_cell":
+      return wrongCell(result.cell, result.cellAddress);
     case "workspace_required":
       return new ServiceError("invalid", "workspace_required", workspaceFaults(result));
     case "workspace_forbidden":
@@ -83,7 +84,7 @@ function malformedWorkspace(allowed: readonly string[]): ServiceError {
 /** Only a caller with a valid API key is told what is wrong with the rest of the request. */
 function isKeyKnown(result: AdmissionResult): boolean {
   if (result.kind === "rate_limited") return result.workspaceId !== undefined;
-  return result.kind !== "unauthenticated" && result.kind !== "unavailable";
+  return !["unauthenticated", "wrong_cell", "unavailable"].includes(result.kind);
 }
 
 function isDescription(url: string): boolean {
@@ -114,7 +115,7 @@ interface Sent {
   readonly isSession: boolean;
 }
 
-function sentBy({ headers }: FastifyRequest, admits: Admits, cookie: SessionCookie): Sent {
+function sentBy({ headers }: FastifyRequest, admits: Admits, cookie: HostCookie | undefined): Sent {
   const { authorization } = headers;
   const token = authorization === undefined ? cookie?.read(headers.cookie) : undefined;
   const isSession = admits === "session" || (admits === "key_or_session" && token !== undefined);

@@ -97,6 +97,7 @@ export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS)
   };
   const ofWorkspaces = new Semaphore({ total: totalBytes, ...queue });
   const ofOthers = new Semaphore({ total: bytesWithoutWorkspace, ...queue });
+  const prepareTurn = addTurns(app, queue);
   app.addHook("onRoute", (route) => {
     route.bodyLimit ??= bodyLimitOf(route.url);
   });
@@ -119,22 +120,24 @@ export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS)
         reply.raw.off("close", onClose);
         releaseAtEnd(reply.raw, permit);
         watchBody(request, reply, rate);
+        prepareTurn(request, reply);
         done(null, payload);
       },
       () => done(tooManyBodies()),
     );
   });
-  addTurns(app, queue);
 }
 
 /**
- * Lets the gateway carry out one request with a large body of each workspace at a time. Such a
- * request takes milliseconds of processor time here and in the service that it is for; the requests
- * of others wait for one of them at most. It also waits for a moment without other requests.
+ * Lets the gateway parse and carry out one request with a large body of each workspace at a time.
+ * Such a request takes milliseconds of processor time here and in the service that it is for; the
+ * requests of others wait for one of them at most. It also waits for a moment without other
+ * requests.
  */
-function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">): void {
+function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">) {
   const turns = new Semaphore({ ...queue, total: Infinity, perKey: 1 });
   const short = new Set<FastifyRequest>();
+  app.decorateRequest("waitForTurn", undefined);
   app.addHook("onRequest", (request, reply, done) => {
     if (request.url.startsWith(API_PATH)) {
       short.add(request);
@@ -142,21 +145,18 @@ function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">): 
     }
     done();
   });
-  app.addHook("preValidation", (request, reply, done) => {
-    const { caller, bodyBytes } = request;
-    const isOfTool = findToolCaller() !== undefined;
-    if (caller === undefined || bodyBytes <= UNRESERVED_BYTES || isOfTool) {
-      done();
-      return;
-    }
-    short.delete(request);
-    const begin = async (): Promise<void> => {
-      releaseAtEnd(reply.raw, await turns.acquire({ key: caller.workspaceId }));
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    const { caller } = request;
+    if (caller === undefined) return;
+    request.waitForTurn = async (bytes) => {
+      if (bytes <= UNRESERVED_BYTES) return;
+      short.delete(request);
+      try {
+        releaseAtEnd(reply.raw, await turns.acquire({ key: caller.workspaceId }));
+      } catch {
+        throw tooManyBodies();
+      }
       await waitForOthers(() => short.size, MAX_WAIT_FOR_OTHERS_MS);
     };
-    begin().then(
-      () => done(),
-      () => done(tooManyBodies()),
-    );
-  });
+  };
 }

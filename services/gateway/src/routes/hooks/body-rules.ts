@@ -111,9 +111,13 @@ export function addBodyRules(app: FastifyInstance): void {
       done(unsupported());
       return;
     }
-    const parsed = parseJsonBody(bytes);
-    if (parsed.ok) done(null, parsed.value);
-    else done(invalidRequest(parsed.violations));
+    const parse = (): void => {
+      const parsed = parseJsonBody(bytes);
+      if (parsed.ok) done(null, parsed.value);
+      else done(invalidRequest(parsed.violations));
+    };
+    if (request.waitForTurn === undefined) parse();
+    else request.waitForTurn(bytes.length).then(parse, done);
   });
   app.addHook("preValidation", (request, _reply, done) => {
     // A post's text and options are at most a little larger than the request body that contains

@@ -57,7 +57,7 @@ export const HintSchema: GenMessage<Hint> = /*@__PURE__*/
 /** HintService tells what has changed, for pages that are open. Hints are read from the event bus and may be lost or repeated. */
 export const HintService: GenService<{
   /**
-   * WaitForHints returns the hints after a cursor, or waits up to 25 s for the next ones. Every replica answers it.
+   * WaitForHints returns the hints after a cursor, or waits up to 2 s for the next ones. Every replica answers it.
    * Errors: unavailable when the process is starting.
    */
   waitForHints: {

@@ -7,7 +7,7 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_media_v1_media_file_service: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfZmlsZV9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIubWVkaWEudjEiSAoUUmVhZE1lZGlhRmlsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEg4KBm9mZnNldBgDIAEoAyIoChVSZWFkTWVkaWFGaWxlUmVzcG9uc2USDwoHY29udGVudBgBIAEoDDJ9ChBNZWRpYUZpbGVTZXJ2aWNlEmkKDVJlYWRNZWRpYUZpbGUSKC5wb3N0cmlkZXIubWVkaWEudjEuUmVhZE1lZGlhRmlsZVJlcXVlc3QaKS5wb3N0cmlkZXIubWVkaWEudjEuUmVhZE1lZGlhRmlsZVJlc3BvbnNlIgOQAgFiBnByb3RvMw");
+  fileDesc("Citwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfZmlsZV9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIubWVkaWEudjEiSAoUUmVhZE1lZGlhRmlsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEg4KBm9mZnNldBgDIAEoAyIoChVSZWFkTWVkaWFGaWxlUmVzcG9uc2USDwoHY29udGVudBgBIAEoDCI6ChVCZWdpbk1lZGlhRmlsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgsKA3JvdxgCIAEoCSIuChZCZWdpbk1lZGlhRmlsZVJlc3BvbnNlEhQKDHVwbG9hZF90b2tlbhgBIAEoCSI9ChhDb21wbGV0ZU1lZGlhRmlsZVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgsKA3JvdxgCIAEoCSIbChlDb21wbGV0ZU1lZGlhRmlsZVJlc3BvbnNlMtgCChBNZWRpYUZpbGVTZXJ2aWNlEmkKDVJlYWRNZWRpYUZpbGUSKC5wb3N0cmlkZXIubWVkaWEudjEuUmVhZE1lZGlhRmlsZVJlcXVlc3QaKS5wb3N0cmlkZXIubWVkaWEudjEuUmVhZE1lZGlhRmlsZVJlc3BvbnNlIgOQAgESZwoOQmVnaW5NZWRpYUZpbGUSKS5wb3N0cmlkZXIubWVkaWEudjEuQmVnaW5NZWRpYUZpbGVSZXF1ZXN0GioucG9zdHJpZGVyLm1lZGlhLnYxLkJlZ2luTWVkaWFGaWxlUmVzcG9uc2UScAoRQ29tcGxldGVNZWRpYUZpbGUSLC5wb3N0cmlkZXIubWVkaWEudjEuQ29tcGxldGVNZWRpYUZpbGVSZXF1ZXN0Gi0ucG9zdHJpZGVyLm1lZGlhLnYxLkNvbXBsZXRlTWVkaWFGaWxlUmVzcG9uc2ViBnByb3RvMw");
 
 /** ReadMediaFileRequest names a part of a file. */
 export type ReadMediaFileRequest = Message<"postrider.media.v1.ReadMediaFileRequest"> & {
@@ -33,7 +33,50 @@ export type ReadMediaFileResponse = Message<"postrider.media.v1.ReadMediaFileRes
 export const ReadMediaFileResponseSchema: GenMessage<ReadMediaFileResponse> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_file_service, 1);
 
-/** MediaFileService reads the files of media for an export. Only the operator's tool calls it. */
+/** BeginMediaFileRequest describes media to import. */
+export type BeginMediaFileRequest = Message<"postrider.media.v1.BeginMediaFileRequest"> & {
+  /** UUID of the workspace. */
+  workspaceId: string;
+
+  /** The row of the media as a JSON object, as ListExportedRows returned it. */
+  row: string;
+};
+
+export const BeginMediaFileRequestSchema: GenMessage<BeginMediaFileRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_file_service, 2);
+
+/** BeginMediaFileResponse says what is missing. */
+export type BeginMediaFileResponse = Message<"postrider.media.v1.BeginMediaFileResponse"> & {
+  /** Token for the upload; empty when the media are imported already. */
+  uploadToken: string;
+};
+
+export const BeginMediaFileResponseSchema: GenMessage<BeginMediaFileResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_file_service, 3);
+
+/** CompleteMediaFileRequest names media whose file was uploaded. */
+export type CompleteMediaFileRequest = Message<"postrider.media.v1.CompleteMediaFileRequest"> & {
+  /** UUID of the workspace. */
+  workspaceId: string;
+
+  /** The row of the media, as in BeginMediaFile. */
+  row: string;
+};
+
+export const CompleteMediaFileRequestSchema: GenMessage<CompleteMediaFileRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_file_service, 4);
+
+/** CompleteMediaFileResponse is empty. */
+export type CompleteMediaFileResponse = Message<"postrider.media.v1.CompleteMediaFileResponse"> & {
+};
+
+export const CompleteMediaFileResponseSchema: GenMessage<CompleteMediaFileResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_file_service, 5);
+
+/**
+ * MediaFileService reads the files of media for an export, and takes them for an import. Only the operator's tool calls
+ * it.
+ */
 export const MediaFileService: GenService<{
   /**
    * ReadMediaFile returns a part of the uploaded file of ready media.
@@ -43,6 +86,27 @@ export const MediaFileService: GenService<{
     methodKind: "unary";
     input: typeof ReadMediaFileRequestSchema;
     output: typeof ReadMediaFileResponseSchema;
+  },
+  /**
+   * BeginMediaFile creates media from a row of an export and grants the upload of their file to `/uploads/{id}`. A
+   * repeated call replaces an upload that was not completed.
+   * Errors: invalid_request for a row that is not accepted; invalid_transition when no import of the workspace is in
+   * progress; row_exists when other media have the id; quota_exceeded.
+   */
+  beginMediaFile: {
+    methodKind: "unary";
+    input: typeof BeginMediaFileRequestSchema;
+    output: typeof BeginMediaFileResponseSchema;
+  },
+  /**
+   * CompleteMediaFile checks an uploaded file like any upload, and that it is the exported one.
+   * Errors: as BeginMediaFile; media_rejected for a file that is not accepted, or is another one; media_not_uploaded;
+   * unavailable.
+   */
+  completeMediaFile: {
+    methodKind: "unary";
+    input: typeof CompleteMediaFileRequestSchema;
+    output: typeof CompleteMediaFileResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_media_v1_media_file_service, 0);

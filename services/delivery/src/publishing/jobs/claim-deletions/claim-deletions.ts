@@ -31,6 +31,8 @@ const IDLE_MS = 30_000;
 const MAX_IN_WORK = 50;
 /** Over all processes, so that a silent platform does not delay deletions on others. */
 const MAX_PER_PLATFORM = 16;
+/** So that one with a silent server of its own, or many deletions, leaves room for others. */
+const MAX_PER_WORKSPACE = MAX_PER_PLATFORM / 2;
 
 export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionClaims {
   const deletions = new Deletions(options);
@@ -91,7 +93,14 @@ class Deletions {
     if (next.waitMs > 0) return Math.min(IDLE_MS, Math.ceil(next.waitMs));
     if (!(await guard.isOwn())) return IDLE_MS;
     const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
-    const limits = { owner, leaseMs, limit, maxPerPlatform: MAX_PER_PLATFORM, since: next.floor };
+    const limits = {
+      owner,
+      leaseMs,
+      limit,
+      maxPerPlatform: MAX_PER_PLATFORM,
+      maxPerWorkspace: MAX_PER_WORKSPACE,
+      since: next.floor,
+    };
     const tasks = await claimDeletions(sql, limits);
     if (tasks.length === 0) return IDLE_MS;
     this.#inWork += tasks.length;

@@ -34,7 +34,7 @@ export interface ReadyTask extends Answer {
   readonly attemptNumber: number;
 }
 
-/** How long a batch waits for slow token renewals before it is split by platform. */
+/** How long a batch waits for slow token renewals before it is split. */
 const SLOW_ANSWER_MS = 100;
 /**
  * How long a publish task whose platform this version does not support waits for a newer version.
@@ -61,14 +61,21 @@ async function contentsOf(
 
 function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
   const answers = Promise.all([contentsOf(deps, tasks), fetchCredentials(deps.accounts, tasks)]);
-  // After the batch is split by platform, the answers for the whole batch are ignored.
+  // After the batch is split, the answers for the whole batch are ignored.
   answers.catch(() => undefined);
   return { tasks, answers };
 }
 
+/** Tasks whose tokens are renewed by the same server, or by servers of the same workspace. */
+function tokenServerOf({ deps }: PublishContext, { platform, workspaceId }: ClaimedTask): string {
+  const connector = isPlatformId(platform) ? deps.connectors[platform] : undefined;
+  return connector?.isForeignHost === undefined ? platform : `${platform} ${workspaceId}`;
+}
+
 /**
  * The accounts service renews expired tokens first. If that takes long, credentials are requested
- * again per platform, so that a silent token endpoint delays only its own platform.
+ * again per token server, so that a silent one delays only its own platform or, if owners of
+ * accounts run it, its own workspace.
  */
 export async function askOwners(
   context: PublishContext,
@@ -76,13 +83,13 @@ export async function askOwners(
 ): Promise<readonly TaskGroup[]> {
   if (tasks.length === 0) return [];
   const all = ask(context, tasks);
-  const byPlatform = Map.groupBy(tasks, ({ platform }) => platform);
-  if (byPlatform.size === 1) return [all];
+  const byServer = Map.groupBy(tasks, (task) => tokenServerOf(context, task));
+  if (byServer.size === 1) return [all];
   const isSlow = await Promise.race([
     Promise.allSettled([all.answers]).then(() => false),
     sleep(SLOW_ANSWER_MS, true, { ref: false }),
   ]);
-  return isSlow ? [...byPlatform.values()].map((group) => ask(context, group)) : [all];
+  return isSlow ? [...byServer.values()].map((group) => ask(context, group)) : [all];
 }
 
 /** Waits for contents and tokens. */

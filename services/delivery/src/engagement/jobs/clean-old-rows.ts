@@ -1,4 +1,6 @@
+import { oldAuditEntries } from "@postrider/shared/audit/retention";
 import { startCleaningRows } from "@postrider/shared/postgres/clean-rows";
+import { EXPIRED_IDEMPOTENCY_KEYS } from "@postrider/shared/postgres/idempotency";
 import {
   deleteAgedBackfills,
   deleteUnusedRules,
@@ -12,12 +14,13 @@ type Deps = Pick<EngagementDeps, "sql" | "logger"> & {
   readonly settings: Pick<EngagementDeps["settings"], "historyDays">;
 };
 
-export function startCleaningUnusedRows({
-  sql,
-  logger,
-  settings: { historyDays },
-}: Deps): readonly AsyncDisposable[] {
+export function startCleaningOldRows(
+  { sql, logger, settings: { historyDays } }: Deps,
+  { auditDays }: { readonly auditDays: number },
+): readonly AsyncDisposable[] {
   return startCleaningRows(sql, logger, [
+    EXPIRED_IDEMPOTENCY_KEYS,
+    oldAuditEntries(auditDays),
     {
       job: "clean-backfills",
       rows: "old jobs on past comments",

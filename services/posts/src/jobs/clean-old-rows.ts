@@ -1,5 +1,7 @@
+import { oldAuditEntries } from "@postrider/shared/audit/retention";
 import type { Sql } from "@postrider/shared/postgres";
 import { type RowCleaning, startCleaningRows } from "@postrider/shared/postgres/clean-rows";
+import { EXPIRED_IDEMPOTENCY_KEYS } from "@postrider/shared/postgres/idempotency";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { deleteExpiredGuards } from "#src/db/duplicate-guards.ts";
 import { deleteRevokedRules } from "#src/db/queue-slot-rules.ts";
@@ -9,6 +11,7 @@ const MINUTE_MS = 60_000;
 const SIX_HOURS_MS = 6 * 60 * MINUTE_MS;
 
 const CLEANINGS: readonly RowCleaning[] = [
+  EXPIRED_IDEMPOTENCY_KEYS,
   {
     job: "clean-duplicate-guards",
     rows: "expired duplicate guards",
@@ -32,6 +35,10 @@ const CLEANINGS: readonly RowCleaning[] = [
   },
 ];
 
-export function startCleaningExpiredRows(sql: Sql, logger: Logger): readonly AsyncDisposable[] {
-  return startCleaningRows(sql, logger, CLEANINGS);
+export function startCleaningOldRows(
+  sql: Sql,
+  logger: Logger,
+  auditDays: number,
+): readonly AsyncDisposable[] {
+  return startCleaningRows(sql, logger, [...CLEANINGS, oldAuditEntries(auditDays)]);
 }

@@ -1,0 +1,209 @@
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
+import {
+  type Arguments,
+  type Command,
+  getPositional,
+  type Result,
+  type Terminal,
+} from "#src/command.ts";
+import { checkFolder, isMediaFile, type Manifest, readLines, tableOf } from "#src/export-folder.ts";
+import { CommandFailure } from "#src/failures.ts";
+import { forEachBatch, type Import, importTable } from "#src/import-rows.ts";
+import type { Services } from "#src/services.ts";
+import { formatRecord } from "#src/table.ts";
+
+/** A service comes after those whose rows its own name. */
+const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
+const WORKSPACE_FILE = "accounts.workspaces.jsonl";
+const MEDIA_FILE = "media.media.jsonl";
+
+type Listed = readonly (readonly [(typeof SERVICES)[number], string])[];
+
+/** @throws CommandFailure when the export has a table that this installation does not know. */
+async function listTables(services: Services, { files }: Manifest): Promise<Listed> {
+  const tables: [(typeof SERVICES)[number], string][] = [];
+  for (const service of SERVICES) {
+    const listed = await services.client(service, WorkspaceExportService).listExportedTables({});
+    tables.push(...listed.tables.map((table) => [service, table] as (typeof tables)[number]));
+  }
+  const known = new Set(tables.map(([service, table]) => `${service}.${table}.jsonl`));
+  const given = Object.keys(files).filter((name) => !isMediaFile(name));
+  const differing = [...known.symmetricDifference(new Set(given))];
+  if (differing.length === 0) return tables;
+  throw new CommandFailure(
+    "invalid_export",
+    `the export is of another version of Postrider: ${differing.join(", ")}`,
+  );
+}
+
+/** One file at a time: it is uploaded, and checked by the inspector like any upload. */
+async function importMediaFile(
+  { services, folder, workspaceId }: Import,
+  { files }: Manifest,
+  row: string,
+): Promise<void> {
+  const { id, content_type: type } = JSON.parse(row) as { id: string; content_type: string };
+  const client = services.client("media", MediaFileService);
+  const { uploadToken } = await client.beginMediaFile({ workspaceId, row });
+  const path = join(folder, "media", id);
+  if (uploadToken !== "") {
+    const hash = Buffer.from(files[`media/${id}`]?.sha256 ?? "", "hex").toString("base64");
+    const headers = {
+      "x-upload-token": uploadToken,
+      "content-type": type,
+      "content-length": String((await stat(path)).size),
+      "content-digest": `sha-256=:${hash}:`,
+    };
+    const status = await services.putFile("media", `/uploads/${id}`, { path, headers });
+    if (status !== 204)
+      throw new CommandFailure(
+        "upload_failed",
+        `the upload of ${path} was answered with ${status}`,
+      );
+  }
+  await client.completeMediaFile({ workspaceId, row });
+}
+
+/** Returns the number of media without a file in the export, such as rejected ones. */
+async function importMedia(given: Import, manifest: Manifest): Promise<number> {
+  let leftOut = 0;
+  await forEachBatch(given, MEDIA_FILE, async (lines) => {
+    for (const line of lines) {
+      const { id, status } = JSON.parse(line) as { id: string; status: string };
+      if (status === "ready" && manifest.files[`media/${id}`] !== undefined)
+        await importMediaFile(given, manifest, line);
+      else leftOut += 1;
+    }
+  });
+  return leftOut;
+}
+
+async function readWorkspace(folder: string): Promise<string> {
+  for await (const line of readLines(join(folder, WORKSPACE_FILE))) return line;
+  throw new CommandFailure("invalid_export", `${WORKSPACE_FILE} is empty`);
+}
+
+function describeFiles({ files }: Manifest): Record<string, string> {
+  const names = Object.keys(files);
+  const media = names.filter(isMediaFile);
+  const bytes = media.reduce((sum, name) => sum + (files[name]?.bytes ?? 0), 0);
+  const rows = names
+    .filter((name) => !isMediaFile(name))
+    .map((name) => [(tableOf(name) ?? []).join("."), `${files[name]?.rows} rows`]);
+  return { ...Object.fromEntries(rows), "media files": `${media.length}, ${bytes} bytes` };
+}
+
+const COPY =
+  "The workspace was not stopped while it was exported: what was scheduled or in progress arrives cancelled.";
+const NEXT = [
+  "Accounts have to be connected again (`postrider account connect-link`).",
+  "API keys are not in an export (`postrider key create`).",
+  "Webhooks and automation rules arrive paused; webhooks have new secrets: rotate each secret before it is started.",
+];
+
+async function dryRun(services: Services, folder: string, manifest: Manifest): Promise<Result> {
+  const { workspaceId, isStopped } = manifest;
+  const found = await services
+    .client("accounts", WorkspaceService)
+    .batchGetWorkspaces({ ids: [workspaceId] });
+  const row = JSON.parse(await readWorkspace(folder)) as Record<
+    string,
+    string | number | boolean | null
+  >;
+  const shown = ["name", "verified", "requests_per_minute", "monthly_quota", "daily_quota"];
+  const workspace = Object.fromEntries(shown.map((name) => [name, String(row[name] ?? "default")]));
+  const exists = found.workspaces.length > 0;
+  const text = formatRecord({
+    id: workspaceId,
+    ...workspace,
+    "exists here": exists ? "yes; only its own interrupted import continues" : "no",
+    ...describeFiles(manifest),
+  });
+  return {
+    json: { workspaceId, exists, isStopped, files: manifest.files },
+    text: [text, "", ...(isStopped ? [] : [COPY]), "Nothing was imported."].join("\n"),
+  };
+}
+
+async function begin(services: Services, folder: string, manifest: Manifest, sha256: string) {
+  const { workspaceId } = manifest;
+  const row = await readWorkspace(folder);
+  const client = services.client("accounts", WorkspaceImportService);
+  const { rows } = await client.beginWorkspaceImport({ workspaceId, row, manifestSha256: sha256 });
+  // Delivery stops the workspace before anything of it is there.
+  for (const service of SERVICES)
+    await services.client(service, RowImportService).prepareRowImport({ workspaceId });
+  return { services, folder, workspaceId, done: rows };
+}
+
+/** In this order: what publishes is woken before the workspace works, which is last. */
+async function finish(services: Services, { workspaceId, isStopped }: Manifest): Promise<void> {
+  for (const service of ["media", "delivery", "posts"] as const)
+    await services
+      .client(service, RowImportService)
+      .releaseRowImport({ workspaceId, isCopy: !isStopped });
+  await services.client("accounts", WorkspaceImportService).finishWorkspaceImport({ workspaceId });
+}
+
+async function importWorkspace(
+  services: Services,
+  args: Arguments,
+  { note }: Terminal,
+): Promise<Result> {
+  const folder = getPositional(args);
+  if (!existsSync(folder)) throw new CommandFailure("not_found", `${folder} does not exist`);
+  const { manifest, sha256 } = await checkFolder(folder);
+  const tables = await listTables(services, manifest);
+  if (args.values["dry-run"] === true) return await dryRun(services, folder, manifest);
+  const given = await begin(services, folder, manifest, sha256);
+  let leftOut = 0;
+  for (const [service, table] of tables) {
+    const file = `${service}.${table}.jsonl`;
+    if (file === WORKSPACE_FILE) continue;
+    const left =
+      file === MEDIA_FILE
+        ? await importMedia(given, manifest)
+        : await importTable(given, service, table);
+    leftOut += left;
+    const rows = manifest.files[file]?.rows ?? 0;
+    note({
+      json: { service, table, rows, leftOut: left },
+      text: `${service}.${table}: ${rows} rows${left === 0 ? "" : `, ${left} left out`}`,
+    });
+  }
+  const isHeld = args.values.hold === true;
+  if (!isHeld) await finish(services, manifest);
+  return toResult(manifest, { leftOut, isHeld });
+}
+
+function toResult(
+  { workspaceId, isStopped }: Manifest,
+  { leftOut, isHeld }: { readonly leftOut: number; readonly isHeld: boolean },
+): Result {
+  const text = formatRecord({
+    id: workspaceId,
+    status: isHeld ? "imported and stopped; the same command without --hold starts it" : "imported",
+    "rows left out": String(leftOut),
+  });
+  return {
+    json: { workspaceId, isHeld, isCopy: !isStopped, leftOut },
+    text: [text, "", ...(isStopped ? [] : [COPY]), ...NEXT].join("\n"),
+  };
+}
+
+export const workspaceImportCommands: readonly Command[] = [
+  {
+    words: "workspace import",
+    synopsis: "FOLDER [--dry-run] [--hold]",
+    summary:
+      "create a workspace from an export; a stopped import continues; --dry-run only checks the folder and says what it contains; --hold leaves the workspace stopped, so that its accounts can be connected first",
+    run: importWorkspace,
+  },
+];

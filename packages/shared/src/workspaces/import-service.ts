@@ -1,0 +1,126 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
+import { invalidRequest } from "#src/errors.ts";
+import { isId } from "#src/ids.ts";
+import type { Sql, TransactionSql } from "#src/postgres.ts";
+import type { ExportedTables } from "./export-service.ts";
+import { importRows, readShape, type TableShape } from "./import-rows.ts";
+import { assertImporting, isImporting, recordImport } from "./import-state.ts";
+import { type ImportedRow, parseRow } from "./imported-row.ts";
+
+export interface RowImportOptions {
+  readonly sql: Sql;
+  readonly tables: ExportedTables;
+  /** Whether the service can read the row: what the columns of a table do not say. */
+  readonly isReadable?: (table: string, row: ImportedRow) => boolean;
+  /** In the transaction that begins the import. */
+  readonly prepare?: (tx: TransactionSql, workspaceId: string) => Promise<void>;
+  /**
+   * Lets work begin that was kept back. It is repeated after a crash.
+   *
+   * @param isCopy Whether the exported workspace may have gone on publishing.
+   */
+  readonly release?: (workspaceId: string, isCopy: boolean) => Promise<void>;
+}
+
+const MAX_ROWS = 500;
+
+function assertId(workspaceId: string): void {
+  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+}
+
+class RowImport {
+  readonly #options: RowImportOptions;
+  readonly #shapes = new Map<string, TableShape>();
+
+  constructor(options: RowImportOptions) {
+    this.#options = options;
+  }
+
+  async prepare(workspaceId: string): Promise<void> {
+    const { sql, prepare } = this.#options;
+    await sql.begin(async (tx) => {
+      await prepare?.(tx, workspaceId);
+      if (!(await isImporting(tx, workspaceId)))
+        await recordImport(tx, workspaceId, "workspace.import");
+    });
+  }
+
+  async release(workspaceId: string, isCopy: boolean): Promise<void> {
+    const { sql, release } = this.#options;
+    if (!(await isImporting(sql, workspaceId))) return;
+    await release?.(workspaceId, isCopy);
+    await sql.begin((tx) => recordImport(tx, workspaceId, "workspace.finish_import"));
+  }
+
+  async import(workspaceId: string, table: string, texts: readonly string[]): Promise<number> {
+    const shape = await this.#shapeOf(table);
+    if (shape.isImportedApart || texts.length > MAX_ROWS)
+      throw invalidRequest([{ code: "invalid", path: "/table" }]);
+    await assertImporting(this.#options.sql, workspaceId);
+    this.#check(shape, workspaceId, texts);
+    const rows = `[${texts.join(",")}]`;
+    return await importRows(this.#options.sql, shape, { workspaceId, rows });
+  }
+
+  #check({ name, columns, endless }: TableShape, workspaceId: string, texts: readonly string[]) {
+    const { isReadable = () => true } = this.#options;
+    const rules = { columns, workspaceId, owner: "workspace_id", endless };
+    for (const [index, text] of texts.entries()) {
+      const parsed = parseRow(text, rules);
+      if (parsed.kind === "row" && isReadable(name, parsed.row)) continue;
+      const column = parsed.kind === "fault" ? parsed.column : "";
+      throw invalidRequest([{ code: "invalid", path: `/rows/${index}/${column}` }]);
+    }
+  }
+
+  async find(workspaceId: string, table: string, ids: readonly string[]): Promise<string[]> {
+    const { name } = await this.#shapeOf(table);
+    if (ids.length > MAX_ROWS || !ids.every(isId))
+      throw invalidRequest([{ code: "invalid", path: "/ids" }]);
+    const { sql } = this.#options;
+    const rows = await sql<{ id: string }[]>`
+      select id
+      from ${sql(name)}
+      where workspace_id = ${workspaceId}
+      and id = any(${ids as string[]}::uuid[])`;
+    return rows.map(({ id }) => id);
+  }
+
+  async #shapeOf(table: string): Promise<TableShape> {
+    const { sql, tables } = this.#options;
+    const known = this.#shapes.get(table);
+    if (known !== undefined) return known;
+    const exported = Object.hasOwn(tables, table) ? tables[table] : undefined;
+    if (exported === undefined) throw invalidRequest([{ code: "invalid", path: "/table" }]);
+    const shape = await readShape(sql, table, exported);
+    this.#shapes.set(table, shape);
+    return shape;
+  }
+}
+
+export function createRowImportService(
+  options: RowImportOptions,
+): ServiceImpl<typeof RowImportService> {
+  const rowImport = new RowImport(options);
+  return {
+    async prepareRowImport({ workspaceId }) {
+      assertId(workspaceId);
+      await rowImport.prepare(workspaceId);
+      return {};
+    },
+    async importRows({ workspaceId, table, rows }) {
+      assertId(workspaceId);
+      return { leftOut: await rowImport.import(workspaceId, table, rows) };
+    },
+    async findImportedRows({ workspaceId, table, ids }) {
+      assertId(workspaceId);
+      return { ids: await rowImport.find(workspaceId, table, ids) };
+    },
+    async releaseRowImport({ workspaceId, isCopy }) {
+      assertId(workspaceId);
+      await rowImport.release(workspaceId, isCopy);
+      return {};
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+export interface ImportedWorkspace {
+  readonly id: string;
+  readonly name: string;
+  readonly verified: boolean;
+  readonly requestsPerMinute: number | null;
+  readonly monthlyQuota: number | null;
+  readonly dailyQuota: number | null;
+  readonly createdAt: string;
+}
+
+export interface WorkspaceImportRow {
+  readonly manifestSha256: string;
+  /** Number of imported rows by file. */
+  readonly progress: Readonly<Record<string, number>>;
+}
+
+/**
+ * An import that is not finished by then is removed like a workspace whose deletion was asked for.
+ */
+const MAX_IMPORT = "365 days";
+
+/**
+ * Creates the workspace in the state of one that is to be deleted, so that everything of it stands
+ * still in all services. False if it exists.
+ */
+export async function insertImportedWorkspace(
+  tx: TransactionSql,
+  workspace: ImportedWorkspace,
+): Promise<boolean> {
+  const { count } = await tx`
+    insert into workspaces (
+      id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at, deletion_requested_at, removes_at
+    )
+    values (
+      ${workspace.id}, ${workspace.name}, ${workspace.verified}, ${workspace.requestsPerMinute},
+      ${workspace.monthlyQuota}, ${workspace.dailyQuota}, ${workspace.createdAt}, now(),
+      now() + ${MAX_IMPORT}::interval
+    )
+    on conflict (id) do nothing`;
+  return count > 0;
+}
+
+export async function insertImport(
+  tx: TransactionSql,
+  workspaceId: string,
+  manifestSha256: string,
+): Promise<void> {
+  await tx`
+    insert into workspace_imports (workspace_id, manifest_sha256)
+    values (${workspaceId}, ${manifestSha256})`;
+}
+
+export async function findImport(
+  sql: ISql,
+  workspaceId: string,
+): Promise<WorkspaceImportRow | undefined> {
+  const [row] = await sql<WorkspaceImportRow[]>`
+    select manifest_sha256, progress
+    from workspace_imports
+    where workspace_id = ${workspaceId}`;
+  return row;
+}
+
+/** False when the workspace is not being imported. */
+export async function setProgress(
+  sql: ISql,
+  workspaceId: string,
+  { file, rows }: { readonly file: string; readonly rows: number },
+): Promise<boolean> {
+  const { count } = await sql`
+    update workspace_imports
+    set progress = progress || jsonb_build_object(${file}::text, ${rows}::int)
+    where workspace_id = ${workspaceId}`;
+  return count > 0;
+}
+
+export async function deleteImport(tx: TransactionSql, workspaceId: string): Promise<boolean> {
+  const { count } = await tx`delete from workspace_imports where workspace_id = ${workspaceId}`;
+  return count > 0;
+}
+
+/** Accounts without tokens, which exports do not contain. */
+export async function insertEmptyCredentials(
+  tx: TransactionSql,
+  workspaceId: string,
+): Promise<void> {
+  await tx`
+    insert into credentials (account_id, workspace_id, issued_at)
+    select id, workspace_id, now()
+    from accounts
+    where workspace_id = ${workspaceId}
+    on conflict (account_id) do nothing`;
+}

@@ -1,0 +1,105 @@
+import type { ServiceImpl } from "@connectrpc/connect";
+import type {
+  BeginWorkspaceImportRequest,
+  WorkspaceImportService,
+} from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
+import { conflict, invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import { readShape } from "@postrider/shared/workspaces/import-rows";
+import { recordImport } from "@postrider/shared/workspaces/import-state";
+import { type ImportedRow, parseRow } from "@postrider/shared/workspaces/imported-row";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import {
+  deleteImport,
+  findImport,
+  type ImportedWorkspace,
+  insertEmptyCredentials,
+  insertImport,
+  insertImportedWorkspace,
+  setProgress,
+} from "#src/db/workspace-imports.ts";
+import { clearRemovesAt } from "#src/db/workspaces.ts";
+import { isName } from "#src/domain/names.ts";
+import { lockUnremoved } from "#src/rpc/delete-workspace.ts";
+
+const SHA256 = /^[\da-f]{64}$/;
+
+function isLimit(value: unknown, min: number): boolean {
+  return value === null || (typeof value === "number" && value >= min);
+}
+
+/** The two columns about its deletion say only that the exported workspace was stopped. */
+function toWorkspace(row: ImportedRow): ImportedWorkspace | undefined {
+  const { id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at } = row;
+  const isValid =
+    isId(String(id)) &&
+    typeof name === "string" &&
+    isName(name) &&
+    typeof verified === "boolean" &&
+    typeof created_at === "string" &&
+    isLimit(requests_per_minute, 1) &&
+    isLimit(monthly_quota, 0) &&
+    isLimit(daily_quota, 0);
+  if (!isValid) return undefined;
+  return {
+    id: String(id),
+    name,
+    verified,
+    requestsPerMinute: requests_per_minute as number | null,
+    monthlyQuota: monthly_quota as number | null,
+    dailyQuota: daily_quota as number | null,
+    createdAt: created_at,
+  };
+}
+
+async function parseWorkspace(
+  sql: Sql,
+  { workspaceId, row: text }: BeginWorkspaceImportRequest,
+): Promise<ImportedWorkspace> {
+  const { columns } = await readShape(sql, "workspaces", EXPORTED_TABLES.workspaces ?? {});
+  const parsed = parseRow(text, { columns, workspaceId, owner: "id", endless: [] });
+  const workspace = parsed.kind === "row" ? toWorkspace(parsed.row) : undefined;
+  if (workspace === undefined) throw invalidRequest([{ code: "invalid", path: "/row" }]);
+  return workspace;
+}
+
+/** @throws `already_exists` */
+async function begin(sql: Sql, workspace: ImportedWorkspace, manifestSha256: string) {
+  return await sql.begin(async (tx) => {
+    if (await insertImportedWorkspace(tx, workspace)) {
+      await insertImport(tx, workspace.id, manifestSha256);
+      await recordImport(tx, workspace.id, "workspace.import");
+    }
+    const stored = await findImport(tx, workspace.id);
+    if (stored?.manifestSha256 !== manifestSha256) throw conflict("already_exists");
+    return stored;
+  });
+}
+
+export function createWorkspaceImportService(sql: Sql): ServiceImpl<typeof WorkspaceImportService> {
+  return {
+    async beginWorkspaceImport(request) {
+      const { manifestSha256 } = request;
+      if (!SHA256.test(manifestSha256))
+        throw invalidRequest([{ code: "invalid", path: "/manifestSha256" }]);
+      const { progress } = await begin(sql, await parseWorkspace(sql, request), manifestSha256);
+      return { rows: { ...progress } };
+    },
+    async recordWorkspaceImport({ workspaceId, file, rows }) {
+      if (!isId(workspaceId) || !(await setProgress(sql, workspaceId, { file, rows })))
+        throw conflict("invalid_transition");
+      return {};
+    },
+    async finishWorkspaceImport({ workspaceId }) {
+      await sql.begin(async (tx) => {
+        await lockUnremoved(tx, workspaceId);
+        if (!(await deleteImport(tx, workspaceId))) throw conflict("invalid_transition");
+        await insertEmptyCredentials(tx, workspaceId);
+        await clearRemovesAt(tx, workspaceId);
+        await recordImport(tx, workspaceId, "workspace.finish_import");
+      });
+      return {};
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { changed, exportRows, openImport } from "@postrider/shared/testing/workspace-import";
+import { expect, test } from "vitest";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
+import { createApp, createDatabase } from "./accounts-app.ts";
+import { setUpAccounts } from "./accounts-fixture.ts";
+
+const fixture = setUpAccounts();
+const MANIFEST = "a".repeat(64);
+
+/** A workspace with a connected account, and an empty database to import it into. */
+async function open() {
+  const { workspaceId } = await fixture.connect("x");
+  const exported = await exportRows(fixture.sql, EXPORTED_TABLES, workspaceId);
+  const database = await createDatabase();
+  const { sql } = database;
+  const service = createWorkspaceImportService(sql);
+  const peer = createTestPeer((router) => void router.service(WorkspaceImportService, service));
+  const imports = peer.client(WorkspaceImportService);
+  const row = exported.workspaces?.[0] ?? "";
+  return {
+    ...openImport({ sql, tables: EXPORTED_TABLES }),
+    exported,
+    workspaceId,
+    sql,
+    imports,
+    row,
+    app: createApp(database),
+    begin: (change: object = {}, manifestSha256 = MANIFEST) =>
+      imports.beginWorkspaceImport({ workspaceId, row: changed(row, change), manifestSha256 }),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+test("an imported workspace is stopped until its import has ended, and its accounts have to be connected again", async () => {
+  await using given = await open();
+  const { workspaceId, sql, app } = given;
+  await given.begin();
+  await given.importAll(workspaceId, given.exported);
+  const { removals } = await app.removals.listWorkspaceRemovals({});
+  expect(removals).toMatchObject([{ workspaceId, isRemoving: false }]);
+  await given.imports.finishWorkspaceImport({ workspaceId });
+
+  expect((await app.removals.listWorkspaceRemovals({})).removals).toEqual([]);
+  expect(await sql`select status from accounts`).toEqual([{ status: "reconnect_required" }]);
+  const { accounts } = await app.accounts.listAccounts({ workspaceId });
+  expect(accounts).toHaveLength(1);
+  const refs = accounts.map(({ id }) => ({ workspaceId, accountId: id }));
+  const { credentials } = await app.credentials.batchGetCredentials({ refs });
+  expect(credentials).toMatchObject([{ accountStatus: "reconnect_required", accessToken: "" }]);
+});
+
+test("an import that was interrupted continues from the stored number of rows, and no other export takes its place", async () => {
+  await using given = await open();
+  const { workspaceId, imports } = given;
+  expect((await given.begin()).rows).toEqual({});
+  await imports.recordWorkspaceImport({ workspaceId, file: "posts.posts.jsonl", rows: 500 });
+  expect((await given.begin()).rows).toEqual({ "posts.posts.jsonl": 500 });
+  await expect(given.begin({}, "b".repeat(64))).rejects.toThrow("already_exists");
+  await imports.finishWorkspaceImport({ workspaceId });
+  await expect(given.begin()).rejects.toThrow("already_exists");
+  await expect(imports.finishWorkspaceImport({ workspaceId })).rejects.toThrow(
+    "invalid_transition",
+  );
+});
+
+test("half of an imported workspace cannot be started by withdrawing its deletion, and can be deleted", async () => {
+  await using given = await open();
+  const { workspaceId: id, app, row } = given;
+  await given.begin();
+  const cancel = app.workspaces.cancelWorkspaceDeletion({ id });
+  await expect(cancel).rejects.toThrow("invalid_transition");
+  const { name } = JSON.parse(row) as { name: string };
+  await app.workspaces.deleteWorkspace({ id, graceSeconds: 0n, name });
+  const finish = given.imports.finishWorkspaceImport({ workspaceId: id });
+  await expect(finish).rejects.toThrow("invalid_transition");
+});
+
+test.each<[string, object]>([
+  ["the id of another workspace", { id: "01a1ff6c-075a-743f-b478-fcf2e7c7655a" }],
+  ["an empty name", { name: " " }],
+  ["a negative quota", { monthly_quota: -1 }],
+  ["an unknown column", { is_admin: true }],
+])("a workspace with %s is not created", async (_title, change) => {
+  await using given = await open();
+  await expect(given.begin(change)).rejects.toThrow("invalid_request");
+  expect(await given.sql`select from workspaces`).toHaveLength(0);
+});

@@ -1,0 +1,147 @@
+import { randomBytes } from "node:crypto";
+import type { Sql } from "@postrider/shared/postgres";
+import {
+  changed,
+  type ExportedRows,
+  exportRows,
+  openImport,
+} from "@postrider/shared/testing/workspace-import";
+import { fillTwoWorkspaces } from "@postrider/shared/testing/workspace-removal";
+import { beforeAll, expect, test } from "vitest";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
+import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
+import { stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
+import { deliveryRemoval } from "#src/publishing/jobs/remove-workspaces.ts";
+import { openSecret } from "#src/webhooks/db/secrets.ts";
+import { releaseImportedWebhooks } from "#src/webhooks/operations/imported-webhooks.ts";
+import { openDatabase } from "./publishing/fixture.ts";
+
+const sealingKeys = [{ id: "k1", secret: randomBytes(32) }];
+
+let one: string;
+let exported: ExportedRows;
+beforeAll(async () => {
+  await using source = await openDatabase();
+  const { sql } = source;
+  ({ removed: one } = await fillTwoWorkspaces(source));
+  await sql`update publish_tasks set status = 'published', account_id = gen_random_uuid()`;
+  await sql`update automation_rules set status = 'active', activated_at = now()`;
+  await sql`update webhook_subscriptions set status = 'active', signing = 'hmac-sha256', public_key = null`;
+  exported = await exportRows(sql, EXPORTED_TABLES, one);
+});
+
+async function open() {
+  const database = await openDatabase();
+  const { sql } = database;
+  const given = openImport({
+    sql,
+    tables: EXPORTED_TABLES,
+    prepare: stopImport,
+    release: async (workspaceId, isCopy) => {
+      await releaseImportedTasks(sql, workspaceId, isCopy);
+      await releaseImportedEngagement(sql, workspaceId, isCopy);
+      await releaseImportedWebhooks({ sql, sealingKeys }, workspaceId);
+    },
+  });
+  await given.prepare(one);
+  return { ...given, ...database };
+}
+
+function withTask(values: object): ExportedRows {
+  return { ...exported, publish_tasks: [changed(exported.publish_tasks?.[0], values)] };
+}
+
+async function readTask(sql: Sql) {
+  const [task] = await sql`
+    select status, is_cancelled, open_unknowns, wake_at <= now() as is_awake,
+      first_unknown_at = called_at as is_searched_from_call
+    from publish_tasks`;
+  return task;
+}
+
+const OPEN = { open_unknowns: 0, unknown_count: 0, is_cancelled: false, published_at: null };
+const CALLING = {
+  ...OPEN,
+  status: "calling",
+  first_unknown_at: null,
+  called_at: "2026-11-20T09:00:00+00:00",
+  call_until: "2026-11-20T09:01:00+00:00",
+};
+
+test("each exported row of a workspace is there after its import, and what sends by itself is paused", async () => {
+  await using given = await open();
+  expect(await given.importAll(one, exported)).toBe(0);
+  await given.release(one);
+  const again = await exportRows(given.sql, EXPORTED_TABLES, one);
+  const counts = (rows: ExportedRows) =>
+    Object.entries(rows).map(([name, texts]) => [name, texts.length]);
+  expect(counts(again)).toEqual(counts(exported));
+  expect(JSON.parse(again.publish_tasks?.[0] ?? "")).toMatchObject({ status: "published" });
+  expect(JSON.parse(again.automation_rules?.[0] ?? "")).toMatchObject({ status: "paused" });
+  expect(JSON.parse(again.webhook_subscriptions?.[0] ?? "")).toMatchObject({ status: "paused" });
+});
+
+test("a publishing call that was in progress when it was exported has an unknown outcome, which is searched for from its beginning after the import", async () => {
+  await using given = await open();
+  await given.importAll(one, withTask(CALLING));
+  const unknown = {
+    status: "unknown",
+    isCancelled: false,
+    openUnknowns: 1,
+    isSearchedFromCall: true,
+  };
+  expect(await readTask(given.sql)).toEqual({ ...unknown, isAwake: false });
+  await given.release(one);
+  expect(await readTask(given.sql)).toEqual({ ...unknown, isAwake: true });
+});
+
+test("a target whose publishing call had not begun waits again after the import, and takes no place in work", async () => {
+  await using given = await open();
+  await given.importAll(one, withTask({ ...OPEN, status: "working" }));
+  await given.release(one);
+  expect(await readTask(given.sql)).toMatchObject({
+    status: "queued",
+    openUnknowns: 0,
+    isAwake: true,
+  });
+});
+
+test("what was not finished is never sent when the exported workspace may have gone on", async () => {
+  await using given = await open();
+  const action = { status: "queued", finished_at: null, external_id: null, error_code: null };
+  const actions = [changed(exported.comment_actions?.[0], action)];
+  await given.importAll(one, { ...withTask(CALLING), comment_actions: actions });
+  await given.release(one, true);
+  expect(await readTask(given.sql)).toMatchObject({ status: "dropped", isCancelled: true });
+  const [failed] = await given.sql`select status, error_code from comment_actions`;
+  expect(failed).toEqual({ status: "failed", errorCode: "outcome_unknown" });
+});
+
+test("an imported webhook subscription has a new secret and can be leased", async () => {
+  await using given = await open();
+  await given.importAll(one, exported);
+  await given.release(one);
+  const [row] = await given.sql<
+    { id: string; subscriptionId: string; sealed: string; leases: number }[]
+  >`
+    select id, subscription_id, sealed, (select count(*)::int from webhook_leases) as leases
+    from webhook_secrets`;
+  if (row === undefined) throw new Error("the subscription has no secret");
+  expect(openSecret(sealingKeys, row)).toMatch(/^whsec_/);
+  expect(row.leases).toBe(1);
+});
+
+test("a workspace is stopped before its first row is imported, and the stop ends although no list of stopped workspaces has shown it", async () => {
+  await using given = await open();
+  const { sql } = given;
+  const removal = deliveryRemoval(sql);
+  const countStops = async () => (await sql`select from pauses where kind = 'deletion'`).length;
+  expect(await countStops()).toBe(1);
+  await removal.onList?.([]);
+  expect(await countStops()).toBe(1);
+  await sql`update pauses set created_at = now() - interval '2 minutes'`;
+  await removal.onList?.([]);
+  expect(await countStops()).toBe(0);
+  expect(await stopWorkspaces(sql, [])).toBe(false);
+});

@@ -1,0 +1,126 @@
+import { randomBytes } from "node:crypto";
+import { conflict, invalidRequest, unprocessable } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import { readShape } from "@postrider/shared/workspaces/import-rows";
+import { assertImporting } from "@postrider/shared/workspaces/import-state";
+import { parseRow } from "@postrider/shared/workspaces/imported-row";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { describeImported, lockAnyMedia } from "#src/db/imported-media.ts";
+import { deleteUnready, markDeleting } from "#src/db/media-deletion.ts";
+import { findMedia, insertUpload, type NewUpload } from "#src/db/media.ts";
+import { hashUploadToken, insertGrant } from "#src/db/upload-grants.ts";
+import { checkDeclared, kindOf } from "#src/domain/accepted-types.ts";
+import { countCharacters, MAX_ALT_TEXT_LENGTH } from "#src/domain/media-description.ts";
+import type { MediaDependencies } from "#src/operations/dependencies.ts";
+import { assertUploadCount, storeWithinLimit } from "#src/operations/storage-limit.ts";
+
+const TOKEN_BYTES = 32;
+const MAX_FILE_NAME = 255;
+const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}/\\]/u;
+
+export interface MediaImport {
+  readonly workspaceId: string;
+  /** The row of the media in the export, as JSON. */
+  readonly row: string;
+}
+
+interface ImportedMedia extends NewUpload {
+  readonly sha256: string;
+}
+
+/** The types of the columns are checked, but each may be null. */
+interface MediaRow {
+  readonly id: string | null;
+  readonly status: string | null;
+  readonly content_type: string | null;
+  readonly bytes: number | null;
+  readonly file_name: string | null;
+  readonly sha256: string | null;
+  readonly alt_text: string | null;
+  readonly cover_ms: number | null;
+}
+
+function isValid({ status, file_name, alt_text, cover_ms }: MediaRow): boolean {
+  const name = file_name ?? "";
+  const isNamed = name !== "" && name.length <= MAX_FILE_NAME && !FORBIDDEN.test(name);
+  if (status !== "ready" || !isNamed) return false;
+  return countCharacters(alt_text ?? "") <= MAX_ALT_TEXT_LENGTH && (cover_ms ?? 0) >= 0;
+}
+
+function toMedia(workspaceId: string, row: MediaRow): ImportedMedia | undefined {
+  const { id, content_type: contentType, bytes, file_name: fileName, sha256 } = row;
+  if (id === null || contentType === null || bytes === null || fileName === null) return undefined;
+  if (sha256 === null || bytes < 1 || !isId(id) || !isValid(row)) return undefined;
+  const kind = kindOf(contentType) ?? "video";
+  return { id, workspaceId, kind, contentType, bytes, fileName, sha256 };
+}
+
+async function parseMedia(sql: Sql, { workspaceId, row }: MediaImport): Promise<ImportedMedia> {
+  const { columns } = await readShape(sql, "media", EXPORTED_TABLES.media ?? {});
+  const parsed = parseRow(row, { columns, workspaceId, owner: "workspace_id", endless: [] });
+  const media =
+    parsed.kind === "row" ? toMedia(workspaceId, parsed.row as unknown as MediaRow) : undefined;
+  if (media === undefined) throw invalidRequest([{ code: "invalid", path: "/row" }]);
+  await assertImporting(sql, workspaceId);
+  return media;
+}
+
+/** Returns false when the media are ready. Their interrupted upload begins again. */
+async function makeRoom(tx: TransactionSql, { id, workspaceId }: ImportedMedia): Promise<boolean> {
+  const existing = await lockAnyMedia(tx, id);
+  if (existing === undefined) return true;
+  if (existing.workspaceId !== workspaceId || existing.status === "deleting")
+    throw conflict("row_exists");
+  if (existing.status === "ready") return false;
+  // Its object, if there is one, is deleted by remove-orphans.
+  await deleteUnready(tx, { workspaceId, mediaId: id });
+  return true;
+}
+
+/**
+ * Media of an export are an upload with an id of its own: the file goes through the same check as
+ * any upload, which also makes the file for the platforms again.
+ *
+ * @returns The token of the upload; "" when the media are ready.
+ */
+export async function beginMediaFile(
+  deps: Pick<MediaDependencies, "sql" | "limits" | "grantMs" | "storageBytes" | "storageTurns">,
+  request: MediaImport,
+): Promise<string> {
+  const media = await parseMedia(deps.sql, request);
+  const { workspaceId, bytes, id } = media;
+  const violation = checkDeclared(media, deps.limits);
+  if (violation !== undefined) throw unprocessable("media_rejected", [violation]);
+  const isMissing = await deps.sql.begin((tx) => makeRoom(tx, media));
+  if (!isMissing) return "";
+  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const demand = { workspaceId, bytes, defaultLimitBytes: deps.storageBytes };
+  await storeWithinLimit(deps, demand, async (tx, uploadCount) => {
+    assertUploadCount(uploadCount);
+    await insertUpload(tx, media);
+    const tokenSha256 = hashUploadToken(token);
+    await insertGrant(tx, { mediaId: id, workspaceId, tokenSha256, validMs: deps.grantMs });
+  });
+  return token;
+}
+
+/**
+ * Another file than the exported one does not stay.
+ *
+ * @param check Ends when the uploaded file is checked.
+ */
+export async function completeMediaFile(
+  { sql }: Pick<MediaDependencies, "sql">,
+  request: MediaImport,
+  check: (media: { readonly workspaceId: string; readonly id: string }) => Promise<unknown>,
+): Promise<void> {
+  const { workspaceId, id, sha256 } = await parseMedia(sql, request);
+  await check({ workspaceId, id });
+  const found = await findMedia(sql, workspaceId, id);
+  if (found?.sha256 !== sha256) {
+    await sql.begin((tx) => markDeleting(tx, { workspaceId, mediaId: id }));
+    throw unprocessable("media_rejected", [{ code: "other_file", path: "/row/sha256" }]);
+  }
+  await describeImported(sql, { workspaceId, id, row: request.row });
+}

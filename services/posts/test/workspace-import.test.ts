@@ -1,0 +1,229 @@
+import { newId } from "@postrider/shared/ids";
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import {
+  changed,
+  type ExportedRows,
+  exportRows,
+  openImport,
+} from "@postrider/shared/testing/workspace-import";
+import { fillTwoWorkspaces } from "@postrider/shared/testing/workspace-removal";
+import { isRemoved, recordRemoval } from "@postrider/shared/workspaces/removed-workspaces";
+import { beforeAll, describe, expect, test } from "vitest";
+import { MIGRATIONS } from "#src/config.ts";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { releaseImportedPosts } from "#src/db/imported-posts.ts";
+import { isReadablePost } from "#src/operations/is-readable-post.ts";
+
+async function createDatabase() {
+  return await createTestDatabase({ service: "posts", migrationsFolder: MIGRATIONS });
+}
+
+/** A workspace with a row in each table: one scheduled post, which has a target. */
+let one: string;
+let exported: ExportedRows;
+beforeAll(async () => {
+  await using source = await createDatabase();
+  ({ removed: one } = await fillTwoWorkspaces(source));
+  await source.sql`
+    update posts
+    set status = 'scheduled', scheduled_at = now(), started_at = null, options = '{}', media = '[]'`;
+  await source.sql`
+    update targets
+    set status = 'pending', platform = 'x', settings = null, metrics = null, generation = 1,
+      due_at = now(), publish_before = now() + interval '1 day'`;
+  await source.sql`update quota_usage set reserved = 3`;
+  await source.sql`
+    update duplicate_guards
+    set content_hash = '\\x01', due_at = now(), expires_at = null`;
+  exported = await exportRows(source.sql, EXPORTED_TABLES, one);
+});
+
+async function open() {
+  const database = await createDatabase();
+  const { sql } = database;
+  const given = openImport({
+    sql,
+    tables: EXPORTED_TABLES,
+    isReadable: isReadablePost,
+    release: (workspaceId, isCopy) => releaseImportedPosts(sql, workspaceId, isCopy),
+  });
+  const count = async (): Promise<number> =>
+    (await sql`select from posts`).length + (await sql`select from targets`).length;
+  return { ...given, ...database, count };
+}
+
+/** What is exported again, without the columns that an import sets. */
+function comparable(rows: ExportedRows): object {
+  return Object.fromEntries(
+    Object.entries(rows).map(([table, texts]) => {
+      const { imported = {} } = EXPORTED_TABLES[table] ?? {};
+      const kept = texts.map((text) =>
+        Object.entries(JSON.parse(text) as object).filter(
+          ([column]) => !Object.hasOwn(imported, column) || column === "status",
+        ),
+      );
+      return [table, kept.map((entries) => Object.fromEntries(entries) as object)];
+    }),
+  );
+}
+
+test("an imported workspace has every exported row again, and its scheduled post is cancelled until the import is released", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  expect(await given.importAll(one, exported)).toBe(0);
+  const [held] = await given.sql`
+    select p.status, t.last_report_at = 'infinity' as is_silent
+    from posts p
+    join targets t on t.post_id = p.id`;
+  expect(held).toEqual({ status: "cancelled", isSilent: true });
+
+  await given.release(one);
+  const again = await exportRows(given.sql, EXPORTED_TABLES, one);
+  expect(comparable(again)).toEqual(comparable(exported));
+  expect(Object.values(again).map((rows) => rows.length)).toEqual(
+    Object.keys(EXPORTED_TABLES).map(() => 1),
+  );
+});
+
+test("a post that was in progress is in progress again after the import, so that the sweep asks about its target", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  const posts = [
+    changed(exported.posts?.[0], { status: "publishing", started_at: "2026-11-20T09:00:00+00:00" }),
+  ];
+  await given.importAll(one, { ...exported, posts });
+  await given.release(one);
+  const [row] = await given.sql`
+    select p.status, t.last_report_at <= now() as is_asked
+    from posts p
+    join targets t on t.post_id = p.id`;
+  expect(row).toEqual({ status: "publishing", isAsked: true });
+});
+
+test("what was not finished is cancelled when the exported workspace may have gone on, and holds no slot, no quota and no content", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  await given.importAll(one, exported);
+  await given.release(one, true);
+  const [row] = await given.sql`
+    select p.status, t.status as target,
+      (select count(*)::int from slot_assignments) as slots,
+      (select count(*)::int from duplicate_guards) as guards,
+      (select sum(reserved)::int from quota_usage) as reserved
+    from posts p
+    join targets t on t.post_id = p.id`;
+  expect(row).toEqual({
+    status: "cancelled",
+    target: "cancelled",
+    slots: 0,
+    guards: 0,
+    reserved: 0,
+  });
+});
+
+describe("an import stores nothing of a call with a row", () => {
+  const faults: readonly (readonly [string, string, object, RegExp])[] = [
+    ["of another workspace", "posts", { workspace_id: newId() }, /workspace_id/],
+    ["with an unknown column", "posts", { "id) values (1); --": 1 }, /values/],
+    ["with a column that exports leave out", "posts", { cause: {} }, /cause/],
+    ["without one of its columns", "posts", { content: undefined }, /content/],
+    ["with a status that does not exist", "posts", { status: "sent" }, /posts_status_check/],
+    ["with an id that is not a UUID", "posts", { id: "1" }, /uuid/],
+    ["with a time that never comes", "posts", { scheduled_at: "-infinity" }, /scheduled_at/],
+    [
+      "with a year that JavaScript does not know",
+      "posts",
+      { created_at: "294000-01-01T00:00:00Z" },
+      /created_at/,
+    ],
+    [
+      "with a number that overflows when it is counted up",
+      "targets",
+      { generation: 2_147_483_647 },
+      /generation/,
+    ],
+    ["on an unknown platform", "targets", { platform: "constructor" }, /rows\/1/],
+    ["with options that cannot be read", "posts", { options: { x: { content: 1 } } }, /rows\/1/],
+    ["with media that cannot be read", "posts", { media: [{ bytes: "many" }] }, /rows\/1/],
+  ];
+  test.each(faults)("%s", async (_title, table, values, fault) => {
+    await using given = await open();
+    await given.prepare(one);
+    await given.client.importRows({
+      workspaceId: one,
+      table: "posts",
+      rows: [...(exported.posts ?? [])],
+    });
+    const before = await given.count();
+    const [row] = exported[table] ?? [];
+    const id = { id: newId(), ...(table === "targets" ? { ordinal: 7 } : {}) };
+    const rows = [changed(row, id), changed(row, { ...id, ...values })];
+    const refused = given.client.importRows({ workspaceId: one, table, rows });
+    await expect(refused.catch((error: unknown) => JSON.stringify(error))).resolves.toMatch(fault);
+    expect(await given.count()).toBe(before);
+  });
+});
+
+test("a row whose key belongs to another workspace is refused, and the other row stays as it is", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  await given.importAll(one, exported);
+  const two = newId();
+  await given.prepare(two);
+  const forged = changed(exported.posts?.[0], { workspace_id: two, content: "forged" });
+  const refused = given.client.importRows({ workspaceId: two, table: "posts", rows: [forged] });
+  await expect(refused).rejects.toThrow("row_exists");
+  expect(
+    await given.sql`select from posts where content = 'forged' or workspace_id = ${two}`,
+  ).toHaveLength(0);
+});
+
+test("a target of a post that belongs to another workspace is left out", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  await given.importAll(one, exported);
+  const two = newId();
+  await given.prepare(two);
+  const forged = changed(exported.targets?.[0], { workspace_id: two, id: newId(), ordinal: 1 });
+  const request = { workspaceId: two, table: "targets", rows: [forged] };
+  expect((await given.client.importRows(request)).leftOut).toBe(1);
+  expect(await given.sql`select from targets where workspace_id = ${two}`).toHaveLength(0);
+});
+
+test("an import that stopped after any table continues with the same rows, and changes none that are there", async () => {
+  await using given = await open();
+  const tables = Object.keys(EXPORTED_TABLES);
+  for (let done = 1; done <= tables.length; done += 1) {
+    await given.prepare(one);
+    const first = tables.slice(0, done).map((table) => [table, exported[table] ?? []]);
+    await given.importAll(one, Object.fromEntries(first) as ExportedRows);
+  }
+  const changedRows = [changed(exported.posts?.[0], { content: "changed" })];
+  await given.importAll(one, { posts: changedRows });
+  await given.release(one);
+  await given.release(one);
+  const again = await exportRows(given.sql, EXPORTED_TABLES, one);
+  expect(comparable(again)).toEqual(comparable(exported));
+});
+
+test("rows are refused before an import was prepared and after it was released", async () => {
+  await using given = await open();
+  await expect(given.importAll(one, exported)).rejects.toThrow("invalid_transition");
+  await given.prepare(one);
+  await given.importAll(one, exported);
+  await given.release(one);
+  await expect(given.importAll(one, exported)).rejects.toThrow("invalid_transition");
+});
+
+test("an imported workspace is not cut short by the mark of its earlier removal", async () => {
+  await using given = await open();
+  const isGone = async () => {
+    const [row] = await given.sql<[{ isGone: boolean }]>`
+      select ${isRemoved(given.sql, given.sql`${one}::uuid`)} as is_gone`;
+    return row.isGone;
+  };
+  await given.sql.begin((tx) => recordRemoval(tx, one, { rows: 1 }));
+  expect(await isGone()).toBe(true);
+  await given.prepare(one);
+  expect(await isGone()).toBe(false);
+});
