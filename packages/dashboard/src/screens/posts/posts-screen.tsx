@@ -33,7 +33,7 @@ export function prepare(): void {
     queryClient.query(postsApi.accounts()),
     queryClient.query(postsApi.thumbnails()),
   ];
-  // Whoever needs it asks again, and shows why it could not be read.
+  // The component that needs it asks again, and shows why it could not be read.
   for (const read of first) read.catch(() => undefined);
 }
 
