@@ -1,6 +1,6 @@
 /**
  * Takes the pictures of the dashboard that `docs/dashboard.md` and the README show, and writes them
- * into `docs/pictures/`: `npm run pictures`. It starts a system of its own with simulated
+ * into `docs/pictures/`: `npm run pictures`, with names of screens only those. It starts a system of its own with simulated
  * platforms, and fills its workspace with posts, files, comments and rules.
  */
 import { mkdirSync } from "node:fs";
@@ -78,6 +78,10 @@ async function rest(page: Page): Promise<void> {
   await page.evaluate(SEEN_IMAGES);
 }
 
+const asked = process.argv.slice(2);
+const shown = Object.entries(SCREENS).filter(
+  ([name]) => asked.length === 0 || asked.includes(name),
+);
 await using receiver = await startReceiver();
 await using stack = await startStack({
   dataDir: makeTestFolder("pictures"),
@@ -105,12 +109,12 @@ for (const look of LOOKS) {
     await page.goto(new URL(`/app/${path}`, page.url()).href);
     await rest(page);
   };
-  for (const [name, show] of Object.entries(SCREENS)) {
+  for (const [name, show] of shown) {
     await show(page, open);
     await rest(page);
     const path = join(FOLDER, `${name}-${look.width}-${look.colorScheme}.png`);
     await page.screenshot({ path, animations: "disabled" });
   }
-  console.log(`${look.width} ${look.colorScheme}: ${Object.keys(SCREENS).length} pictures`);
+  console.log(`${look.width} ${look.colorScheme}: ${shown.length} pictures`);
 }
 await browser.close();
