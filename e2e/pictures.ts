@@ -1,7 +1,8 @@
 /**
  * Takes the pictures of the dashboard that `docs/dashboard.md` and the README show, and writes them
- * into `docs/pictures/`: `npm run pictures`, with names of screens only those. It starts a system of its own with simulated
- * platforms, and fills its workspace with posts, files, comments and rules.
+ * into `docs/pictures/`: `npm run pictures`, or only those of the screens that are named. It starts
+ * a system of its own with simulated platforms, and fills its workspace with posts, files, comments
+ * and rules.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
