@@ -5,9 +5,10 @@ import type { Listening } from "@postrider/shared/testing/listen";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openOutside } from "./support/conformance/world.ts";
+import { type Api, createApi } from "./support/requests/api.ts";
 import { expectNoneLost, startLoad, tally } from "./support/requests/load.ts";
 import { create, inMs, refusalOf, whenPost } from "./support/requests/posts.ts";
-import { openTenant } from "./support/requests/tenant.ts";
+import { createKey, openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { startSystem, type System } from "./support/system/system.ts";
 import { makeBelongings } from "./support/tenant-matrix/fixtures.ts";
 
@@ -71,11 +72,14 @@ async function findTraces(texts: readonly string[]): Promise<readonly string[]> 
   return found;
 }
 
-/** An export that continues one that was stopped: the last page of a table is written again. */
-async function expectExported(workspaceId: string): Promise<void> {
+/**
+ * An export of a stopped workspace that continues one that was stopped: the last page of a table is
+ * written again. Returns its folder.
+ */
+async function expectExported(workspaceId: string): Promise<string> {
   const folder = join(dirname(system.local().logs), "..", `export-${workspaceId}`);
   const run = () =>
-    system.operate<{ rows: number; mediaFiles: number }>(
+    system.operate<{ rows: number; mediaFiles: number; isStopped: boolean }>(
       "workspace",
       "export",
       workspaceId,
@@ -85,6 +89,7 @@ async function expectExported(workspaceId: string): Promise<void> {
   const first = await run();
   expect(first.rows).toBeGreaterThan(20);
   expect(first.mediaFiles).toBeGreaterThan(1);
+  expect(first.isStopped).toBe(true);
   const path = join(folder, "progress.json");
   const progress = JSON.parse(readFileSync(path, "utf8")) as { files: Record<string, object> };
   progress.files["posts.posts.jsonl"] = { rows: 0, bytes: 0, after: "" };
@@ -100,7 +105,42 @@ async function expectExported(workspaceId: string): Promise<void> {
     expect(createHash("sha256").update(content).digest("hex")).toBe(sha256);
   }
   expect(files["posts.posts.jsonl"]?.rows).toBeGreaterThan(4);
+  return folder;
+}
+
+async function stopWorkspace(id: string): Promise<void> {
+  await system.operate("workspace", "delete", id);
+  await eventually(async () => {
+    const rows = await system.sql`
+      select
+      from delivery.pauses
+      join accounts.workspaces w on w.id::text = key
+      where kind = 'deletion'
+      and key = ${id}
+      and w.deletion_requested_at < now() - interval '3 seconds'`;
+    return rows.length === 1;
+  });
+}
+
+/** Connects the account before anything is sent. Returns an API with a new key. */
+async function importAgain(tenant: Tenant, folder: string, accountId: string): Promise<Api> {
+  const run = (option: readonly string[]) =>
+    system.operate<{ exists?: boolean; isCopy?: boolean; isHeld?: boolean; leftOut?: number }>(
+      "workspace",
+      "import",
+      folder,
+      ...option,
+    );
+  expect(await run(["--dry-run"])).toMatchObject({ exists: false });
+  expect(await run(["--hold"])).toMatchObject({ isHeld: true, isCopy: false });
+  const [account] = await system.sql<{ username: string; status: string }[]>`
+    select username, status from accounts.accounts where id = ${accountId}`;
+  expect(account?.status).toBe("reconnect_required");
+  expect(await tenant.connect("bluesky", account?.username)).toBe(accountId);
+  expect(await run([])).toMatchObject({ isHeld: false, isCopy: false });
   rmSync(folder, { recursive: true });
+  await system.sql`update delivery.pauses set created_at = now() - interval '2 minutes' where key = ${tenant.id}`;
+  return createApi(system.local().baseUrl, await createKey(system, tenant.id, "all"));
 }
 
 function listFiles(): readonly string[] {
@@ -108,44 +148,46 @@ function listFiles(): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" });
 }
 
-test("a deleted workspace that used every feature leaves no trace of its ids in any schema, its files are deleted and its scheduled post is not sent, while another workspace works on", async () => {
+test("a deleted workspace that used every feature leaves no trace of its ids in any schema, its files are deleted and its scheduled post is not sent, while another workspace works on; imported from its export, it has its posts and files again and sends the scheduled post once", async () => {
   const receiverUrl = `http://${outside.address}/failing`;
   const [theirs, ours] = [await openTenant(system), await openTenant(system)];
-  await makeBelongings(system, theirs, { mark: "theirs", receiverUrl });
+  const gone = await makeBelongings(system, theirs, { mark: "theirs", receiverUrl });
   const kept = await makeBelongings(system, ours, { mark: "ours", receiverUrl });
   const accounts = await ours.connectAll("x", 10);
   const account = await theirs.connect("bluesky");
-  const later = { content: "never sent", accountIds: [account], scheduledAt: inMs(8_000) };
-  await create(theirs.api, later);
+  const later = {
+    content: "sent after the import",
+    accountIds: [account],
+    scheduledAt: inMs(8_000),
+  };
+  const scheduled = await create(theirs.api, later);
   const ids = await collectIds(theirs.id);
   expect(ids.length).toBeGreaterThan(45);
   const files = listFiles().filter((file) => ids.some((id) => file.includes(id)));
   expect(files.length).toBeGreaterThan(1);
-  await expectExported(theirs.id);
+  await stopWorkspace(theirs.id);
+  const folder = await expectExported(theirs.id);
   const load = startLoad({ api: ours.api, perSecond: 20, accountIds: accounts, label: "load" });
 
   await system.operate("workspace", "delete", theirs.id, "--now", "--confirm", "Tenant");
   await eventually(
     async () => refusalOf(await theirs.api.call("GET", "/posts")) === "401 unauthenticated",
   );
-  const removed = await eventually(
-    async () => {
-      const shown = await system.operate<{ status: string; removedRows: Record<string, number> }>(
-        "workspace",
-        "show",
-        theirs.id,
-      );
-      return shown.status === "removed" && shown;
-    },
-    { timeoutMs: 90_000 },
-  );
+  const removed = await eventually(async () => {
+    const shown = await system.operate<{ status: string; removedRows: Record<string, number> }>(
+      "workspace",
+      "show",
+      theirs.id,
+    );
+    return shown.status === "removed" && shown;
+  });
 
   expect(removed.removedRows.posts).toBeGreaterThan(4);
   expect(removed.removedRows.delivery).toBeGreaterThan(20);
   expect(await findTraces(ids)).toEqual([]);
   expect(listFiles().filter((file) => ids.some((id) => file.includes(id)))).toEqual([]);
   const visible = await system.simulator.visible();
-  expect(visible.filter(({ text }) => text === "never sent")).toEqual([]);
+  expect(visible.filter(({ text }) => text === later.content)).toEqual([]);
   const report = await load.stop();
   const { posts } = report;
   expectNoneLost(report);
@@ -157,6 +199,16 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
     expect((await ours.api.call("GET", `/posts/${id}`)).status).toBe(200);
   for (const id of Object.values(kept.webhooks).slice(0, 2))
     expect((await ours.api.call("GET", `/webhooks/${id}/deliveries`)).status).toBe(200);
+
+  const api = await importAgain(theirs, folder, account);
+  await whenPost(api, scheduled.id, "published");
+  expect(await theirs.countVisible(later.content)).toBe(1);
+  for (const status of ["draft", "scheduled", "published", "failed"] as const)
+    expect((await api.call("GET", `/posts/${gone.posts[status]}`)).body).toMatchObject({ status });
+  for (const id of [gone.media.ready, gone.media.used])
+    expect((await api.call("GET", `/media/${id}`)).body).toMatchObject({ status: "ready" });
+  const { body } = await api.call<{ data: { status: string }[] }>("GET", "/webhooks");
+  expect(new Set(body.data.map(({ status }) => status))).not.toContain("active");
 });
 
 test("a workspace whose deletion is withdrawn sends what was due meanwhile, once", async () => {

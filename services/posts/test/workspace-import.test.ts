@@ -128,7 +128,7 @@ describe("an import stores nothing of a call with a row", () => {
     ["with a column that exports leave out", "posts", { cause: {} }, /cause/],
     ["without one of its columns", "posts", { content: undefined }, /content/],
     ["with a status that does not exist", "posts", { status: "sent" }, /posts_status_check/],
-    ["with an id that is none", "posts", { id: "1" }, /uuid/],
+    ["with an id that is not a UUID", "posts", { id: "1" }, /uuid/],
     ["with a time that never comes", "posts", { scheduled_at: "-infinity" }, /scheduled_at/],
     [
       "with a year that JavaScript does not know",

@@ -113,7 +113,10 @@ async function dryRun(services: Services, folder: string, manifest: Manifest): P
   const found = await services
     .client("accounts", WorkspaceService)
     .batchGetWorkspaces({ ids: [workspaceId] });
-  const row = JSON.parse(await readWorkspace(folder)) as Record<string, string | null>;
+  const row = JSON.parse(await readWorkspace(folder)) as Record<
+    string,
+    string | number | boolean | null
+  >;
   const shown = ["name", "verified", "requests_per_minute", "monthly_quota", "daily_quota"];
   const workspace = Object.fromEntries(shown.map((name) => [name, String(row[name] ?? "default")]));
   const exists = found.workspaces.length > 0;

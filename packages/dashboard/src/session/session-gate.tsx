@@ -15,7 +15,9 @@ export const SESSION_KEY = ["session"] as const;
  */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const [path] = useLocation();
-  const { data, error, refetch } = useQuery({ queryKey: SESSION_KEY, queryFn: sessionApi.get });
+  const session = useQuery({ queryKey: SESSION_KEY, queryFn: sessionApi.get });
+  // The frame, which says that reads are repeated, is not there yet.
+  const { data, failureReason: error, refetch } = session;
   if (data !== undefined) return <SessionContext value={data}>{children}</SessionContext>;
   if (error instanceof PostriderError && error.status === 401)
     return (

@@ -41,17 +41,17 @@ interface MediaRow {
   readonly cover_ms: number | null;
 }
 
-function isDescribed({ file_name, alt_text, cover_ms }: MediaRow): boolean {
+function isValid({ status, file_name, alt_text, cover_ms }: MediaRow): boolean {
   const name = file_name ?? "";
   const isNamed = name !== "" && name.length <= MAX_FILE_NAME && !FORBIDDEN.test(name);
-  return isNamed && countCharacters(alt_text ?? "") <= MAX_ALT_TEXT_LENGTH && (cover_ms ?? 0) >= 0;
+  if (status !== "ready" || !isNamed) return false;
+  return countCharacters(alt_text ?? "") <= MAX_ALT_TEXT_LENGTH && (cover_ms ?? 0) >= 0;
 }
 
 function toMedia(workspaceId: string, row: MediaRow): ImportedMedia | undefined {
-  const { id, status, content_type: contentType, bytes, file_name: fileName, sha256 } = row;
+  const { id, content_type: contentType, bytes, file_name: fileName, sha256 } = row;
   if (id === null || contentType === null || bytes === null || fileName === null) return undefined;
-  if (sha256 === null || status !== "ready" || bytes < 1 || !isId(id)) return undefined;
-  if (!isDescribed(row)) return undefined;
+  if (sha256 === null || bytes < 1 || !isId(id) || !isValid(row)) return undefined;
   const kind = kindOf(contentType) ?? "video";
   return { id, workspaceId, kind, contentType, bytes, fileName, sha256 };
 }

@@ -6,7 +6,7 @@ import { completeImported, lockWithoutSecret } from "#src/webhooks/db/subscripti
 import { createSigningSecret } from "#src/webhooks/operations/signing-secret.ts";
 
 /**
- * Gives the imported subscriptions of a workspace new secrets, which nobody has seen: their owner
+ * Gives the imported subscriptions of a workspace new secrets, which are never shown: their owner
  * rotates the secret before starting the subscription again.
  */
 export async function releaseImportedWebhooks(
