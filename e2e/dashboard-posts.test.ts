@@ -17,6 +17,7 @@ afterAll(() => browser.close());
 
 /** A machine with other work publishes slowly. */
 const SLOW_MS = 60_000;
+const DAY_MS = 86_400_000;
 const HOSTILE = `<img src=x onerror="document.title='run'"><script>document.title='run'</script>"'>`;
 
 const open = (options: Parameters<typeof openDashboard>[3] = {}) =>
@@ -141,6 +142,30 @@ test("a time that was changed by another person meanwhile is not overwritten wit
   await expect
     .poll(async () => (await tenant.api.getPost(id)) as unknown)
     .toMatchObject({ scheduledAt: "2026-12-25T10:30:00.000Z" });
+});
+
+test("the list of posts reads on when its end is seen, and the tooltip of a time tells it in UTC too", async () => {
+  const busy = await openTenant(system);
+  const accountIds = [await busy.connect("bluesky")];
+  for (let day = 1; day <= 25; day += 1)
+    await create(busy.api, {
+      content: `On day ${day}`,
+      accountIds,
+      scheduledAt: inMs(day * DAY_MS),
+    });
+  await using dashboard = await openDashboard(browser, system, busy.id);
+  const { page, complaints } = dashboard;
+  const rows = page.locator("[data-row]");
+  await page.getByText("Showing 20 of 25").waitFor();
+  expect(await rows.count()).toBe(20);
+  await page.mouse.move(640, 450);
+  await page.mouse.wheel(0, 4_000);
+  await page.getByText("Showing 25 of 25").waitFor();
+  await expect.poll(() => rows.count()).toBe(25);
+  const time = rows.last().locator("time");
+  await time.hover();
+  expect(await time.getAttribute("title")).toMatch(/ Seoul \(UTC\+9\)\n\d\d:\d\d UTC · in /);
+  expect(complaints).toEqual([]);
 });
 
 test("hostile texts are shown as texts everywhere", async () => {

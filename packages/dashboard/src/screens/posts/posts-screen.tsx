@@ -1,13 +1,14 @@
 import type { OverviewJson } from "@postrider/rest/dashboard/overview";
 import { useQuery } from "@tanstack/react-query";
 import { ArrowUp } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useDeferredValue } from "react";
 import { useSearchParams } from "wouter";
 import { overviewApi } from "../../api/overview-api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -52,6 +53,8 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
   const list = usePostList(filters);
   const { posts, error, isPending, refetch } = list;
   const { shown, heldCount, show } = useHeldBack(posts, JSON.stringify(filters));
+  // Drawn in pieces, between which the page goes on answering: a page of rows takes over 50 ms.
+  const drawn = useDeferredValue(shown);
   const dialog = useListKeys(posts);
   if (isPending)
     return (
@@ -72,10 +75,17 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <Card
         className={css.list}
-        footer={<ListFoot list={list} filters={filters} all={overview?.counts.all} />}
+        footer={
+          <ListFoot
+            list={list}
+            isDrawing={drawn !== shown}
+            filters={filters}
+            all={overview?.counts.all}
+          />
+        }
       >
         {heldCount > 0 && <NewRows count={heldCount} onShow={show} />}
-        <PostList posts={shown} />
+        <PostList posts={drawn} />
       </Card>
       {dialog}
     </>
@@ -98,29 +108,23 @@ function NewRows({ count, onShow }: NewRowsProps) {
 
 interface ListFootProps {
   readonly list: ReturnType<typeof usePostList>;
+  readonly isDrawing: boolean;
   readonly filters: Filters;
   readonly all: OverviewJson["counts"]["all"] | undefined;
 }
 
-function ListFoot({ list, filters, all }: ListFootProps) {
+function ListFoot({ list, isDrawing, filters, all }: ListFootProps) {
   const words = useWords(postsWords);
-  const { posts, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const { posts } = list;
   const isAll = filters.tab === "all" && !isSet(filters) && all !== undefined;
   return (
     <>
       <span>
         {isAll ? words.showing(posts.length, textOf(all)) : words.showingOnly(posts.length)}
       </span>
-      {hasNextPage && (
-        <Button
-          small
-          busy={isFetchingNextPage}
-          className="push"
-          onClick={() => void fetchNextPage()}
-        >
-          {words.showMore}
-        </Button>
-      )}
+      <MoreButton small list={list} isDrawing={isDrawing} className="push">
+        {words.showMore}
+      </MoreButton>
     </>
   );
 }

@@ -8,7 +8,10 @@ import { useNow } from "../../time/use-now.ts";
 import { daysOf, type Filters, statusesOf } from "./filters.ts";
 import { type Lists, mergePages, type PostPage, timeOf } from "./merge-pages.ts";
 
-const PAGE = 20;
+/** What fills a screen. */
+const FIRST_PAGE = 20;
+/** Few requests, since a change of one post reads all pages of the list again. */
+const NEXT_PAGE = 100;
 
 type Cursors = Readonly<Record<string, string | null>>;
 /** One page of each list of a tab. */
@@ -49,8 +52,9 @@ async function readPage(
   };
   const lists = statusesOf(tab).filter((status) => cursors[status ?? "all"] !== null);
   const pages = lists.map(async (status) => {
-    const given = { limit: PAGE, status, platform, createdVia: via, ...dates };
     const cursor = cursors[status ?? "all"] || undefined;
+    const limit = cursor === undefined ? FIRST_PAGE : NEXT_PAGE;
+    const given = { limit, status, platform, createdVia: via, ...dates };
     const query = Object.entries({ ...given, cursor }).filter((entry) => entry[1] !== undefined);
     const page = await api.listPosts(Object.fromEntries(query), { signal });
     return [status ?? "all", page] as const;
