@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { createClient } from "../packages/client/src/client.ts";
 import { findStablePorts } from "../packages/local/src/processes/free-port.ts";
 import { makeTestFolder } from "../packages/local/src/stack/test-folder.ts";
@@ -49,16 +50,25 @@ async function publish(baseUrl: string, { key, accountId }: Tenant, followCells 
   assert.equal((await client.waitForPost(id)).status, "published");
 }
 
+/** A gateway of a machine with too much work refuses requests for a moment. */
+async function send(url: string, init: RequestInit): Promise<Response> {
+  for (;;) {
+    const answer = await fetch(url, init);
+    if (answer.status !== 503) return answer;
+    await setTimeout(Number(answer.headers.get("retry-after")) * 1000);
+  }
+}
+
 async function ask(address: string, key?: string) {
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  const answer = await fetch(`${address}/api/v1/posts`, { headers });
+  const answer = await send(`${address}/api/v1/posts`, { headers });
   const { error } = (await answer.json()) as { readonly error?: { readonly code: string } };
   const cell = answer.headers.get("x-postrider-cell-address");
   return `${answer.status} ${error?.code ?? "ok"}${cell === null ? "" : ` ${cell}`}`;
 }
 
 async function listTools(address: string, key: string): Promise<number> {
-  const answer = await fetch(`${address}/mcp`, {
+  const answer = await send(`${address}/mcp`, {
     method: "POST",
     headers: {
       authorization: `Bearer ${key}`,
