@@ -1,7 +1,8 @@
 /**
  * Takes the pictures of the dashboard that `docs/dashboard.md` and the README show, and writes them
- * into `docs/pictures/`: `npm run pictures`. It starts a system of its own with simulated
- * platforms, and fills its workspace with posts, files, comments and rules.
+ * into `docs/pictures/`: `npm run pictures`, or only those of the screens that are named. It starts
+ * a system of its own with simulated platforms, and fills its workspace with posts, files, comments
+ * and rules.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -63,14 +64,25 @@ const LOOKS = [
   { width: 390, colorScheme: "light", locale: "ko-KR" },
 ] as const;
 
+/** Images below the picture are not loaded before a reader comes near them. */
+const SEEN_IMAGES = `Promise.all(
+  [...document.images]
+    .filter((image) => image.getBoundingClientRect().top < innerHeight)
+    .map((image) => image.decode().catch(() => undefined)),
+).then(() => undefined)`;
+
 /** Nothing that is still loading is in a picture. */
 async function rest(page: Page): Promise<void> {
   await page.getByRole("heading", { level: 1 }).first().waitFor();
   // The stream of changes stays open, so the network never becomes idle.
   await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
-  await page.waitForFunction("[...document.images].every(({ complete }) => complete)");
+  await page.evaluate(SEEN_IMAGES);
 }
 
+const asked = process.argv.slice(2);
+const shown = Object.entries(SCREENS).filter(
+  ([name]) => asked.length === 0 || asked.includes(name),
+);
 await using receiver = await startReceiver();
 await using stack = await startStack({
   dataDir: makeTestFolder("pictures"),
@@ -98,12 +110,12 @@ for (const look of LOOKS) {
     await page.goto(new URL(`/app/${path}`, page.url()).href);
     await rest(page);
   };
-  for (const [name, show] of Object.entries(SCREENS)) {
+  for (const [name, show] of shown) {
     await show(page, open);
     await rest(page);
     const path = join(FOLDER, `${name}-${look.width}-${look.colorScheme}.png`);
     await page.screenshot({ path, animations: "disabled" });
   }
-  console.log(`${look.width} ${look.colorScheme}: ${Object.keys(SCREENS).length} pictures`);
+  console.log(`${look.width} ${look.colorScheme}: ${shown.length} pictures`);
 }
 await browser.close();

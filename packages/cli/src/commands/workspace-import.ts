@@ -103,8 +103,8 @@ function describeFiles({ files }: Manifest): Record<string, string> {
 const COPY =
   "The workspace was not stopped while it was exported: what was scheduled or in progress arrives cancelled.";
 const NEXT = [
-  "Accounts have to be connected again (`postrider account connect-link`).",
-  "API keys are not in an export (`postrider key create`).",
+  "Accounts have to be connected again (`postrider account connect`).",
+  "API keys are not in an export: `postrider key create` makes them once the workspace works.",
   "Webhooks and automation rules arrive paused; webhooks have new secrets: rotate each secret before it is started.",
 ];
 

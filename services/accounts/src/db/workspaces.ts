@@ -74,6 +74,16 @@ export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promis
   return row?.count ?? 0;
 }
 
+/** Also while it is stopped, such as an imported one, but not once its removal has begun. */
+export async function mayConnect(sql: ISql, id: string): Promise<boolean> {
+  const rows = await sql`
+    select
+    from workspaces
+    where id = ${id}
+    and (removes_at is null or removes_at > now())`;
+  return rows.length > 0;
+}
+
 function written(row: WorkspaceRow | undefined): WorkspaceRow {
   if (row === undefined)
     throw new Error("a workspace must be changed after lockWorkspace in the same transaction");

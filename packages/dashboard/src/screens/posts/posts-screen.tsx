@@ -4,12 +4,14 @@ import { ArrowUp } from "lucide-react";
 import { type ReactNode, useDeferredValue } from "react";
 import { useSearchParams } from "wouter";
 import { overviewApi } from "../../api/overview-api.ts";
+import { queryClient } from "../../api/query-client.ts";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
+import { postsApi } from "../../posts/posts-api.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
 import { FilterBar, FilterButton, textOf } from "./filter-bar.tsx";
@@ -21,7 +23,19 @@ import { postsWords } from "./posts-words.ts";
 import css from "./posts.module.css";
 import { useHeldBack } from "./use-held-back.ts";
 import { useListKeys } from "./use-list-keys.tsx";
-import { usePostList } from "./use-post-list.ts";
+import { readFirstPage, usePostList } from "./use-post-list.ts";
+
+/** Reads what the screen shows first while the session is not known yet. */
+export function prepare(): void {
+  const first = [
+    readFirstPage(parseFilters(new URLSearchParams(location.search))),
+    queryClient.query(overviewApi.overview()),
+    queryClient.query(postsApi.accounts()),
+    queryClient.query(postsApi.thumbnails()),
+  ];
+  // The component that needs it asks again, and shows why it could not be read.
+  for (const read of first) read.catch(() => undefined);
+}
 
 /** What needs a person first, and then all posts. */
 export function PostsScreen() {

@@ -1,8 +1,9 @@
 import type { PostSummary } from "@postrider/client";
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api } from "../../api/api.ts";
-import { useSettings } from "../../settings/settings.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { readSettings, useSettings } from "../../settings/settings.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
 import { useNow } from "../../time/use-now.ts";
 import { daysOf, type Filters, statusesOf } from "./filters.ts";
@@ -17,19 +18,30 @@ type Cursors = Readonly<Record<string, string | null>>;
 /** One page of each list of a tab. */
 type Page = Readonly<Record<string, PostPage>>;
 
-/** The posts of a tab with its filters, latest first. */
-export function usePostList(filters: Filters) {
-  const { zone } = useSettings();
-  const today = useNow().toZonedDateTimeISO(zone).toPlainDate().toString();
-  const query = useInfiniteQuery({
+function pagesOf(filters: Filters, zone: string, today: string) {
+  return infiniteQueryOptions({
     queryKey: ["post", "list", filters, zone, today],
     queryFn: ({ pageParam, signal }) => readPage(filters, pageParam, today, signal),
     initialPageParam: Object.fromEntries(
       statusesOf(filters.tab).map((name) => [name ?? "all", ""]),
-    ),
+    ) as Cursors,
     getNextPageParam: cursorsAfter,
     placeholderData: keepPreviousData,
   });
+}
+
+/** Reads the first page before the list is drawn. */
+export async function readFirstPage(filters: Filters): Promise<void> {
+  const { zone } = readSettings();
+  const today = Temporal.Now.plainDateISO(zone).toString();
+  await queryClient.infiniteQuery(pagesOf(filters, zone, today));
+}
+
+/** The posts of a tab with its filters, latest first. */
+export function usePostList(filters: Filters) {
+  const { zone } = useSettings();
+  const today = useNow().toZonedDateTimeISO(zone).toPlainDate().toString();
+  const query = useInfiniteQuery(pagesOf(filters, zone, today));
   const { data } = query;
   const posts = useMemo(() => {
     const merged = mergePages(toLists(data?.pages ?? []));
