@@ -251,13 +251,10 @@ describe("tokens:", () => {
         tenant.api.createPost(`Expired token ${index}`, [id]),
       ),
     );
-    await eventually(
-      async () => {
-        const found = await Promise.all(posts.map((post) => tenant.api.getPost(post.id)));
-        expect(found.filter(({ status }) => status !== "published")).toEqual([]);
-      },
-      { timeoutMs: 90_000 },
-    );
+    await eventually(async () => {
+      const found = await Promise.all(posts.map((post) => tenant.api.getPost(post.id)));
+      expect(found.filter(({ status }) => status !== "published")).toEqual([]);
+    });
     // The simulator counts each refresh call when it arrives.
     expect(await system.simulator.countCalls("x", "refresh", externalId)).toBe(1);
     const visible = await tenant.listVisible();

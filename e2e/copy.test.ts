@@ -14,8 +14,6 @@ import { create, whenPost } from "./support/requests/posts.ts";
 import { dumpDatabase, loadDump, startDatabase, type Dump } from "./support/system/backup.ts";
 import { startSystem, type System } from "./support/system/system.ts";
 
-const SETTLE = { timeoutMs: 90_000 };
-
 async function uploadFile(system: System, fileName: string): Promise<ReadyMedia> {
   const bytes = sampleJpeg({ width: fileName.length, height: 100 });
   return await upload(system.api, { fileName, contentType: "image/jpeg", bytes });
@@ -49,7 +47,7 @@ async function whenOverdue({ sql }: System, deliveries: number): Promise<void> {
     const rows = await sql`
       select 1 from delivery.webhook_queue where due_at < now() - interval '8 seconds'`;
     expect(rows).toHaveLength(deliveries);
-  }, SETTLE);
+  });
 }
 
 const dataDir = makeTestFolder("copy");
@@ -81,8 +79,8 @@ beforeAll(async () => {
   const subscribed = await original.api.call("POST", "/webhooks", { body: events });
   if (subscribed.status !== 201) throw new Error(`POST /webhooks answered ${subscribed.status}`);
   const { id } = await original.api.createPost("before the backup", [account]);
-  await whenPost(original.api, id, "published", SETTLE.timeoutMs);
-  await eventually(() => receiver.requests.length > 0, SETTLE);
+  await whenPost(original.api, id, "published");
+  await eventually(() => receiver.requests.length > 0);
   dump = await dumpDatabase(database.url);
   later = await uploadFile(original, "later.jpg");
 });
@@ -127,6 +125,6 @@ test("after a copy ran on its object store, the original publishes all its files
     accountIds: [account],
     mediaIds: [known.id, later.id],
   });
-  await whenPost(original.api, id, "published", SETTLE.timeoutMs);
-  await eventually(() => expect(receiver.requests.length).toBeGreaterThan(attempts), SETTLE);
+  await whenPost(original.api, id, "published");
+  await eventually(() => expect(receiver.requests.length).toBeGreaterThan(attempts));
 });

@@ -9,17 +9,14 @@ const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]
 const tenant = await openTenant(system);
 afterAll(() => browser.close());
 
-const { baseUrl } = system.local();
-
 test("an account that can no longer publish comes first, is connected again with its failed post, and is disconnected", async () => {
   const x = await tenant.connect("x", "ended");
   await tenant.connect("telegram");
   await tenant.addFault(x, { operation: "publish", mode: "status", status: 401, times: 2 });
   const { id } = await create(tenant.api, { content: "Late", accountIds: [x] });
   await whenPost(tenant.api, id, "failed");
-  await using dashboard = await openDashboard(browser, system, tenant.id);
+  await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/accounts" });
   const { page, complaints } = dashboard;
-  await page.goto(`${baseUrl}/app/accounts`);
   await page.getByText("ended on X can no longer publish.").waitFor();
   await page.getByText("1 post failed.").waitFor();
   const row = page.getByRole("row", { name: /ended/ });
@@ -49,15 +46,12 @@ test("an account that can no longer publish comes first, is connected again with
 });
 
 test("a session without the right to change accounts sees them and no button that changes one", async () => {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
-  const page = await context.newPage();
-  await page.goto(`${baseUrl}/app/login?to=/accounts`);
-  await page.getByLabel("API key").fill(await createKey(system, tenant.id, "accounts:read"));
-  await page.getByRole("button", { name: "Log in with the key" }).click();
-  await page.waitForURL(/\/app\/accounts/);
+  const apiKey = await createKey(system, tenant.id, "accounts:read");
+  const options = { apiKey, path: "/accounts", width: 390 };
+  await using dashboard = await openDashboard(browser, system, tenant.id, options);
+  const { page } = dashboard;
   await page.getByText("This session can see accounts, not change them.").waitFor();
   await page.getByText("Telegram").first().waitFor();
   expect(await page.getByRole("button", { name: /Connect|Reconnect/ }).count()).toBe(0);
   expect(await findAccessibilityFaults(page)).toEqual([]);
-  await context.close();
 });

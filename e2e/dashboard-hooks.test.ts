@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { openDashboard, show } from "./support/observers/dashboard.ts";
 import { startReceiver } from "./support/observers/receiver.ts";
 import { openTenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
@@ -16,11 +16,6 @@ afterAll(async () => {
   await receiver[Symbol.asyncDispose]();
 });
 
-async function show(page: Page, path: string): Promise<void> {
-  await page.goto(new URL(`/app${path}`, page.url()).href);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-}
-
 const button = (page: Page, name: string | RegExp) =>
   page.getByRole("button", { name, exact: true });
 
@@ -34,9 +29,8 @@ async function subscribe(api: typeof tenant.api, path: string): Promise<string> 
 test("an endpoint is created with a secret that is shown once, its delivery fails, and the button sends it again", async () => {
   const path = "/created";
   receiver.answer(path, 500, "<b>no such table</b>");
-  await using dashboard = await openDashboard(browser, system, tenant.id);
+  await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/webhooks" });
   const { page, complaints } = dashboard;
-  await show(page, "/webhooks");
   await page.getByText("No endpoint is told what happens here.").waitFor();
   await button(page, "New endpoint").click();
   await button(page, "Create the endpoint").click();
@@ -75,9 +69,8 @@ test("an endpoint is created with a secret that is shown once, its delivery fail
 test("an endpoint is changed, paused, resumed, given a new secret and revoked", async () => {
   const other = await openTenant(system);
   await subscribe(other.api, "/changed");
-  await using dashboard = await openDashboard(browser, system, other.id);
+  await using dashboard = await openDashboard(browser, system, other.id, { path: "/webhooks" });
   const { page, complaints } = dashboard;
-  await show(page, "/webhooks");
   await page.getByRole("row", { name: /^Delivered webhook.test/ }).waitFor();
   await button(page, "Edit").click();
   await page.getByLabel("Note").fill("The till");
@@ -108,9 +101,8 @@ test("an endpoint is changed, paused, resumed, given a new secret and revoked", 
 
 test("an address that is not public is refused at its field", async () => {
   const other = await openTenant(system);
-  await using dashboard = await openDashboard(browser, system, other.id);
+  await using dashboard = await openDashboard(browser, system, other.id, { path: "/webhooks" });
   const { page } = dashboard;
-  await show(page, "/webhooks");
   await button(page, "New endpoint").click();
   await page.getByRole("textbox", { name: "Address" }).fill("http://10.0.0.1/hook");
   await page.getByLabel("Everything, also kinds of events that come later").check();
@@ -155,38 +147,4 @@ test("settings of an account are changed beside the list, with a fault at its fi
   expect(await languages()).toEqual({ languages: [] });
   await page.keyboard.press("Escape");
   await expect.poll(() => page.getByRole("dialog").count()).toBe(0);
-});
-
-describe.each([
-  { locale: "en-GB", colorScheme: "light", width: 1440 },
-  { locale: "ko-KR", colorScheme: "dark", width: 1440 },
-  { locale: "en-GB", colorScheme: "dark", width: 390 },
-  { locale: "ko-KR", colorScheme: "light", width: 390 },
-] as const)("axe-core finds nothing in $locale, $colorScheme, at $width pixels:", (look) => {
-  test("in the webhooks with an open delivery, and in the drawer of an endpoint", async () => {
-    const other = await openTenant(system);
-    const path = `/looked-${look.width}-${look.colorScheme}`;
-    receiver.answer(path, 500, '{"error": "no such table"}');
-    await subscribe(other.api, path);
-    await using dashboard = await openDashboard(browser, system, other.id, look);
-    const { page, complaints } = dashboard;
-    await show(page, "/webhooks");
-    await page.getByRole("row", { name: /^(Failed|실패) webhook.test/ }).click();
-    await page.getByText("no such table").waitFor();
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    await button(page, /^(Edit|편집)$/).click();
-    await page.getByLabel(/^(Chosen events|고른 이벤트만)$/).check();
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-  });
-
-  test("in the settings of a TikTok account", async () => {
-    const other = await openTenant(system);
-    await other.connect("tiktok");
-    await using dashboard = await openDashboard(browser, system, other.id, look);
-    const { page, complaints } = dashboard;
-    await openSettings(page);
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-  });
 });

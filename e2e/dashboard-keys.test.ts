@@ -12,9 +12,8 @@ afterAll(() => browser.close());
 const { baseUrl } = system.local();
 
 test("a key is made and shown once, works, and ends with the session that it opened when it is revoked", async () => {
-  await using dashboard = await openDashboard(browser, system, tenant.id);
+  await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/keys" });
   const { page, complaints } = dashboard;
-  await page.getByRole("link", { name: "API keys" }).click();
   await page.getByRole("button", { name: "New key" }).click();
   await page.getByRole("button", { name: "Make the key" }).click();
   await page.getByText("Give the key a name.").waitFor();
@@ -63,26 +62,21 @@ test("a key is made and shown once, works, and ends with the session that it ope
 });
 
 test("a session with few scopes cannot end what may do more, and ends all others that it may", async () => {
-  const key = await createKey(system, tenant.id, "posts:read");
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
-  const page = await context.newPage();
-  await page.goto(`${baseUrl}/app/login`);
-  await page.getByLabel("API key").fill(key);
-  await page.getByRole("button", { name: "Log in with the key" }).click();
-  await page.waitForURL(/\/app\/(?!login)/);
-  await using stronger = await openDashboard(browser, system, tenant.id, { locale: "ko-KR" });
-  await page.goto(`${baseUrl}/app/keys`);
+  const open = (options: object) =>
+    openDashboard(browser, system, tenant.id, { path: "/keys", ...options });
+  await using stronger = await open({ locale: "ko-KR" });
+  const apiKey = await createKey(system, tenant.id, "posts:read");
+  await using weaker = await open({ apiKey, width: 390 });
+  const { page } = weaker;
   await page.getByText("It may do more than this session").first().waitFor();
   expect(await page.getByRole("button", { name: "End all others" }).count()).toBe(0);
   expect(await findAccessibilityFaults(page)).toEqual([]);
 
-  await stronger.page.goto(`${baseUrl}/app/keys`);
   await stronger.page.getByRole("button", { name: "다른 세션 모두 종료" }).click();
   await stronger.page.getByText(/세션.*종료했습니다/).waitFor();
   expect(await stronger.page.getByRole("button", { name: "종료", exact: true }).count()).toBe(0);
   await expect
-    .poll(async () => (await context.request.get(`${baseUrl}/app/api/session`)).status())
+    .poll(async () => (await page.request.get(`${baseUrl}/app/api/session`)).status())
     .toBe(401);
-  await context.close();
   expect(stronger.complaints).toEqual([]);
 });

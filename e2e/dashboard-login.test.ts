@@ -1,6 +1,8 @@
 import { eventually } from "@postrider/shared/testing/poll";
+import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
+import { openBrowser, readWhatIsKept } from "./support/observers/dashboard.ts";
 import { createKey, openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
 
@@ -172,6 +174,66 @@ test("a session sees neither sessions nor API keys of another workspace, and its
   expect(refusals.map(({ body }) => body.error?.code)).toEqual(
     refusals.map(() => "insufficient_scope"),
   );
+});
+
+/** Approves an account on the page of a simulated platform. */
+async function approve(page: Page, username: string): Promise<void> {
+  await page.waitForURL(/\/connect\//);
+  await page.getByRole("button").click();
+  await page.getByLabel("Username").fill(username);
+  await page.getByRole("button", { name: "Approve" }).click();
+}
+
+test("a person logs in with a link, connects two accounts and publishes the first post, and the browser keeps and requests no secret", async () => {
+  const owner = await openTenant(system);
+  const link = await issueLink(owner);
+  const { credentials } = await system.simulator.issueAccount("bluesky");
+  const { identifier = "", appPassword = "" } = credentials;
+  await using opened = await openBrowser(browser);
+  const { page, complaints } = opened;
+  const requests: string[] = [];
+  page.on("request", (request) =>
+    requests.push(request.url(), request.headers()["referer"] ?? "", request.postData() ?? ""),
+  );
+
+  await page.goto(link);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(/\/app\/start$/);
+  await page.getByRole("button", { name: /^X / }).click();
+  await approve(page, "first_run");
+  await page.waitForURL(/\/app\/start$/);
+  await page.getByText("Connected: first_run").waitFor();
+  await page.getByText("Connect another one").click();
+  await page.getByRole("button", { name: /^Bluesky/ }).click();
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await page.getByText("This is needed.").first().waitFor();
+  await page.getByLabel("Handle").fill(identifier);
+  await page.getByLabel("App password").fill(appPassword);
+  await page.getByRole("button", { name: "Connect", exact: true }).click();
+  await page.getByText(/^Connected: .*, /).waitFor();
+
+  await page.getByRole("link", { name: "Write it" }).click();
+  await page.getByRole("button", { name: "Choose all" }).click();
+  await page.getByLabel("Text for all accounts").fill("The first post");
+  await page.getByRole("button", { name: "Publish to 2 accounts now" }).click();
+  await page.getByRole("heading", { name: "2 accounts" }).waitFor();
+  await page.getByRole("button", { name: "Delete from 2 accounts…" }).waitFor();
+  expect(await owner.countVisible("The first post")).toBe(2);
+
+  const [cookie] = await page.context().cookies();
+  const secrets = [tokenOf(link), cookie?.value ?? "", appPassword];
+  expect(secrets.every((secret) => secret.length > 10)).toBe(true);
+  const kept = await readWhatIsKept(page);
+  expect(secrets.filter((secret) => kept.includes(secret))).toEqual([]);
+  // Two requests carry a secret, both in their body: the login and the connection.
+  const carriers = requests.filter((text) => secrets.some((secret) => text.includes(secret)));
+  expect(carriers.map((text) => Object.keys(JSON.parse(text) as object))).toEqual([
+    ["token"],
+    ["platform", "login"],
+  ]);
+  const logs = system.logs();
+  expect(secrets.filter((secret) => logs.includes(secret))).toEqual([]);
+  expect(complaints).toEqual([]);
 });
 
 test("in a browser, scripts cannot read the cookie of a session, and a page of another site reads and changes nothing with it", async () => {

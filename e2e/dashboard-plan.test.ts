@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { openDashboard, show } from "./support/observers/dashboard.ts";
 import { create, inMs, whenPost } from "./support/requests/posts.ts";
 import { openTenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
@@ -15,11 +15,6 @@ afterAll(() => browser.close());
 
 const open = (options: Parameters<typeof openDashboard>[3] = {}) =>
   openDashboard(browser, system, tenant.id, options);
-
-async function show(page: Page, path: string): Promise<void> {
-  await page.goto(new URL(`/app${path}`, page.url()).href);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-}
 
 const dayOf = (page: Page, day: string) => page.locator(`[data-day="${day}"]`);
 const chipOn = (page: Page, day: string, text: string) =>
@@ -68,9 +63,8 @@ async function hold(chip: Locator, day: Locator): Promise<void> {
 test("a scheduled post is dragged to another day, moved back with U, moved again by keyboard alone, and published", async () => {
   const [day, next] = [dateIn(10), dateIn(11)];
   const id = await schedule("Dragged", `${day}T03:00:00.000Z`);
-  await using dashboard = await open();
+  await using dashboard = await open({ path: `/calendar?day=${day}` });
   const { page, complaints } = dashboard;
-  await show(page, `/calendar?day=${day}`);
   await hold(chipOn(page, day, "Dragged"), dayOf(page, next));
   await page.getByText("same local time, 1 account").waitFor();
   await page.mouse.up();
@@ -103,9 +97,8 @@ test("a scheduled post is dragged to another day, moved back with U, moved again
 test("a post that was changed while it was dragged is not moved without both versions being shown", async () => {
   const [day, next] = [dateIn(20), dateIn(21)];
   const id = await schedule("Changed", `${day}T03:00:00.000Z`);
-  await using dashboard = await open();
+  await using dashboard = await open({ path: `/calendar?day=${day}` });
   const { page } = dashboard;
-  await show(page, `/calendar?day=${day}`);
   await page.route("**/app/api/events", (route) => route.abort());
   const lifted = page.waitForResponse((response) => response.url().endsWith(id));
   await hold(chipOn(page, day, "Changed"), dayOf(page, next));
@@ -132,9 +125,10 @@ test("a click on an empty place of a day proposes the next free slot of that day
       endsOn: day,
     },
   });
-  await using dashboard = await openDashboard(browser, system, other.id);
+  await using dashboard = await openDashboard(browser, system, other.id, {
+    path: `/calendar?day=${day}`,
+  });
   const { page } = dashboard;
-  await show(page, `/calendar?day=${day}`);
   await dayOf(page, day).getByText("free 21:15").waitFor();
   await dayOf(page, day).focus();
   await page.keyboard.press("Enter");
@@ -154,9 +148,11 @@ describe("around changes of the clocks", () => {
     const sunday = lastSunday(3);
     const friday = dateIn(-2, sunday);
     const id = await schedule("Into the gap", `${friday}T01:30:00.000Z`);
-    await using dashboard = await open({ timezoneId: "Europe/Berlin" });
+    await using dashboard = await open({
+      timezoneId: "Europe/Berlin",
+      path: `/calendar?view=week&day=${sunday}`,
+    });
     const { page, complaints } = dashboard;
-    await show(page, `/calendar?view=week&day=${sunday}`);
     await page.getByText("23 hours").waitFor();
     await page.getByText("02:00 to 03:00 does not exist.").waitFor();
     await hold(chipOn(page, friday, "Into the gap"), dayOf(page, sunday));
@@ -173,9 +169,11 @@ describe("around changes of the clocks", () => {
     const sunday = lastSunday(10);
     const saturday = dateIn(-1, sunday);
     const id = await schedule("Twice", `${saturday}T00:30:00.000Z`);
-    await using dashboard = await open({ timezoneId: "Europe/Berlin" });
+    await using dashboard = await open({
+      timezoneId: "Europe/Berlin",
+      path: `/calendar?view=week&day=${sunday}`,
+    });
     const { page, complaints } = dashboard;
-    await show(page, `/calendar?view=week&day=${sunday}`);
     await page.getByText("25 hours").waitFor();
     await hold(chipOn(page, saturday, "Twice"), dayOf(page, sunday));
     await page.getByText("02:30 comes twice, this is the first (UTC+2)").waitFor();
@@ -194,9 +192,11 @@ describe("around changes of the clocks", () => {
     const [friday, monday] = [dateIn(-2, sunday), dateIn(1, sunday)];
     // 23:30 in New York, which is the next day in UTC before and after the change.
     const id = await schedule("Near midnight", `${dateIn(-1, sunday)}T04:30:00.000Z`);
-    await using dashboard = await open({ timezoneId: "America/New_York" });
+    await using dashboard = await open({
+      timezoneId: "America/New_York",
+      path: `/calendar?day=${friday}`,
+    });
     const { page, complaints } = dashboard;
-    await show(page, `/calendar?day=${friday}`);
     await hold(chipOn(page, friday, "Near midnight"), dayOf(page, monday));
     await page.getByText("same local time, 1 account").waitFor();
     await page.mouse.up();
@@ -208,9 +208,8 @@ describe("around changes of the clocks", () => {
 
 test("a queue rule is created, makes slots, is paused, changed and deleted", async () => {
   const other = await openTenant(system);
-  await using dashboard = await openDashboard(browser, system, other.id);
+  await using dashboard = await openDashboard(browser, system, other.id, { path: "/queue" });
   const { page, complaints } = dashboard;
-  await show(page, "/queue");
   await page.getByRole("button", { name: "New rule" }).click();
   await page.getByRole("button", { name: "Create the rule" }).click();
   await page.getByText("A rule needs a name.").waitFor();
@@ -239,9 +238,8 @@ test("numbers of a published post and what holds publishing back are shown", asy
   const { id } = await create(tenant.api, { content: "Counted", accountIds: [x] });
   await whenPost(tenant.api, id, "published");
   await tenant.api.call("POST", `/posts/${id}/metrics/refresh`);
-  await using dashboard = await open();
+  await using dashboard = await open({ path: `/metrics?post=${id}` });
   const { page, complaints } = dashboard;
-  await show(page, `/metrics?post=${id}`);
   await page.getByRole("heading", { name: "The same in numbers" }).waitFor();
   await page.getByRole("img", { name: /^Seen since it was sent: a line for 1 account/ }).waitFor();
   await system.operate("pause", "--workspace", tenant.id, "--reason", "stock taking");
@@ -250,26 +248,4 @@ test("numbers of a published post and what holds publishing back are shown", asy
   await page.getByText("stock taking").waitFor();
   await system.operate("resume", "--workspace", tenant.id);
   expect(complaints).toEqual([]);
-});
-
-describe.each([
-  { locale: "en-GB", colorScheme: "light", width: 1280 },
-  { locale: "ko-KR", colorScheme: "dark", width: 1280 },
-  { locale: "en-GB", colorScheme: "dark", width: 390 },
-  { locale: "ko-KR", colorScheme: "light", width: 390 },
-] as const)("axe-core finds nothing in $locale, $colorScheme, at $width pixels:", (look) => {
-  test("in the calendar's three views, the queue slots, the metrics and the status", async () => {
-    const { locale, width } = look;
-    await schedule(`Looked at ${locale} ${width}`, `${dateIn(3)}T03:00:00.000Z`);
-    await using dashboard = await open({ ...look, timezoneId: "Europe/Berlin" });
-    const { page, complaints } = dashboard;
-    const paths = ["/calendar", "/queue", "/metrics", "/status", "/calendar?view=list"];
-    for (const path of [...paths, `/calendar?view=week&day=${lastSunday(3)}`]) {
-      await show(page, path);
-      await page.locator("main :is(section, [role=grid])").first().waitFor();
-      await expect.poll(() => page.locator("main [aria-busy=true]").count()).toBe(0);
-      expect(await findAccessibilityFaults(page), path).toEqual([]);
-    }
-    expect(complaints).toEqual([]);
-  });
 });

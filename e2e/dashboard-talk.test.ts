@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
-import { comment as commentOn, createRule, whenRuns } from "./support/requests/automations.ts";
+import { openDashboard, show } from "./support/observers/dashboard.ts";
+import { comment as commentOn, whenRuns } from "./support/requests/automations.ts";
 import { type Media, publishOn } from "./support/requests/engagement.ts";
 import { createKey, openTenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
@@ -15,11 +15,6 @@ afterAll(() => browser.close());
 
 const open = (options: Parameters<typeof openDashboard>[3] = {}) =>
   openDashboard(browser, system, tenant.id, options);
-
-async function show(page: Page, path: string): Promise<void> {
-  await page.goto(new URL(`/app${path}`, page.url()).href);
-  await page.getByRole("heading", { level: 1 }).waitFor();
-}
 
 const HOSTILE = `<img src=x onerror="document.title='broken'"> <b>bold</b> javascript:alert(1)`;
 
@@ -39,9 +34,8 @@ describe("comments:", () => {
     page.getByRole("region", { name: "List of comments" }).getByRole("link", { name: text });
 
   test("a comment is answered once although the answer is lost, its reply is kept meanwhile, and the comment is answered then", async () => {
-    await using dashboard = await open();
+    await using dashboard = await open({ path: "/comments" });
     const { page } = dashboard;
-    await show(page, "/comments");
     await row(page, "Are you open on Sunday?").click();
     const field = page.getByRole("textbox", { name: /^Reply to/ });
     await page.getByRole("button", { name: "Send reply" }).click();
@@ -73,9 +67,8 @@ describe("comments:", () => {
     const post = await publishOn(tenant, "x", { content: "Winter tyres" });
     await system.simulator.addComment(post, { text: "Which width?" });
     await tenant.api.call("GET", `/accounts/${post.accountId}/media/${post.id}/comments`);
-    await using dashboard = await open();
+    await using dashboard = await open({ path: `/comments?account=${post.accountId}` });
     const { page, complaints } = dashboard;
-    await show(page, `/comments?account=${post.accountId}`);
     const field = page.getByRole("textbox", { name: /^Reply to/ });
     await page.getByText(/^X takes replies only where/).waitFor();
     await field.fill("가".repeat(141));
@@ -91,9 +84,8 @@ describe("comments:", () => {
   });
 
   test("a hostile comment is shown as text, is hidden, shown again, and marked as done and open", async () => {
-    await using dashboard = await open();
+    await using dashboard = await open({ path: "/comments" });
     const { page, complaints } = dashboard;
-    await show(page, "/comments");
     await row(page, "<b>bold</b>").click();
     const thread = page.getByRole("region", { name: /^Comment by/ });
     await thread.getByText(HOSTILE, { exact: true }).waitFor();
@@ -113,9 +105,8 @@ describe("comments:", () => {
   });
 
   test("new comments wait behind a button while the list is read, J and K move over it, and a phone shows the list or the conversation", async () => {
-    await using dashboard = await open({ width: 390 });
+    await using dashboard = await open({ width: 390, path: "/comments?tab=all" });
     const { page, complaints } = dashboard;
-    await show(page, "/comments?tab=all");
     await row(page, "<b>bold</b>").waitFor();
     await comment("Do you sell tubes?");
     await tenant.api.call("GET", `/accounts/${media.accountId}/media/${media.id}/comments`);
@@ -135,9 +126,8 @@ describe("comments:", () => {
 describe("automations:", () => {
   test("a rule is written, tried on texts, activated, answers a comment with a run, is paused and deleted", async () => {
     const media = await publishOn(tenant, "facebook", { content: "New city bikes" });
-    await using dashboard = await open();
+    await using dashboard = await open({ path: "/automations" });
     const { page, complaints } = dashboard;
-    await show(page, "/automations");
     await page.getByText("Sending is blocked on this installation.").waitFor();
     await page.getByRole("button", { name: "New rule" }).click();
     await page.getByRole("button", { name: "Create the rule" }).click();
@@ -191,53 +181,13 @@ describe("automations:", () => {
 });
 
 test("a session that may only read shows comments and rules without buttons that would fail", async () => {
-  await using dashboard = await open();
-  const { page } = dashboard;
   const scopes = "comments:read,automations:read,accounts:read,posts:read";
-  await page.context().clearCookies();
-  await page.goto(new URL("/app/login", page.url()).href);
-  await page.getByLabel("API key").fill(await createKey(system, tenant.id, scopes));
-  await page.getByRole("button", { name: "Log in with the key" }).click();
-  await page.waitForURL(/\/app\/(?!login)/);
-  await show(page, "/comments?tab=all");
+  const apiKey = await createKey(system, tenant.id, scopes);
+  await using dashboard = await open({ apiKey, path: "/comments?tab=all" });
+  const { page } = dashboard;
   await page.getByText("You can read comments here, not answer them.").waitFor();
   expect(await page.getByRole("button", { name: "Hide" }).count()).toBe(0);
   await show(page, "/automations");
   await page.getByText("You can read automations here, not change them.").waitFor();
   expect(await page.getByRole("button", { name: "New rule" }).count()).toBe(0);
-});
-
-describe.each([
-  { locale: "en-GB", colorScheme: "light", width: 1440 },
-  { locale: "ko-KR", colorScheme: "dark", width: 1440 },
-  { locale: "en-GB", colorScheme: "dark", width: 390 },
-  { locale: "ko-KR", colorScheme: "light", width: 390 },
-] as const)("axe-core finds nothing in $locale, $colorScheme, at $width pixels:", (look) => {
-  test("in the comments and a conversation", async () => {
-    await using dashboard = await open(look);
-    const { page, complaints } = dashboard;
-    await show(page, "/comments?tab=all");
-    await page.locator("[data-row]").first().waitFor();
-    await expect.poll(() => page.locator("main [aria-busy=true]").count()).toBe(0);
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    await page.locator("[data-row]").first().click();
-    await page.getByRole("textbox").last().waitFor();
-    await expect.poll(() => page.locator("main [aria-busy=true]").count()).toBe(0);
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-  });
-
-  test("in the automations", async () => {
-    const accountId = await tenant.connect("instagram");
-    await createRule(tenant, accountId, { name: `Rule at ${look.width}` });
-    await using dashboard = await open(look);
-    const { page, complaints } = dashboard;
-    await show(page, "/automations");
-    await page.locator("main h2").nth(2).waitFor();
-    await page.locator("main [class*=tryIt] input").fill("What is the price?");
-    await page.locator("main [class*=wouldSend]").waitFor();
-    await expect.poll(() => page.locator("main [aria-busy=true]").count()).toBe(0);
-    expect(await findAccessibilityFaults(page)).toEqual([]);
-    expect(complaints).toEqual([]);
-  });
 });

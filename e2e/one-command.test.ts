@@ -57,9 +57,7 @@ async function startReady(): Promise<Run> {
   const started = run("start", ["--port", String(port)]);
   running = started;
   const hasEnded = () => started.child.exitCode !== null || started.child.signalCode !== null;
-  await eventually(() => started.output().includes("Postrider is ready") || hasEnded(), {
-    timeoutMs: 120_000,
-  });
+  await eventually(() => started.output().includes("Postrider is ready") || hasEnded());
   expect(started.output()).toContain("Postrider is ready");
   return started;
 }

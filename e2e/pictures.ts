@@ -1,151 +1,121 @@
 /**
  * Takes the pictures of the dashboard that `docs/dashboard.md` and the README show, and writes them
- * into `docs/pictures/`: `npm run pictures`. It starts a system of its own with simulated
- * platforms, and fills its workspace with posts, files, comments and rules.
+ * into `docs/pictures/`: `npm run pictures`, or only those of the screens that are named. It starts
+ * a system of its own with simulated platforms, and fills its workspace with posts, files, comments
+ * and rules.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { createClient } from "@postrider/client";
-import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { operate } from "@postrider/local/stack/operator";
 import { startStack } from "@postrider/local/stack/stack";
 import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import type { Page } from "playwright-core";
+import { fillWorkspace } from "./pictures/fill-workspace.ts";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { openDashboard } from "./support/observers/dashboard.ts";
-import { createSimulatorControl } from "./support/requests/simulator.ts";
+import { startReceiver } from "./support/observers/receiver.ts";
 
 const FOLDER = join(import.meta.dirname, "../docs/pictures");
-const HOUR_MS = 3_600_000;
-const SCREENS = [
-  "posts",
-  "posts/new",
-  "calendar",
-  "queue",
-  "media",
-  "comments",
-  "automations",
-  "metrics",
-  "accounts",
-  "webhooks",
-  "keys",
-  "status",
-];
+const TEXT =
+  "The winter ride sale opens Friday at six. Gloves, shoe covers and tubeless sealant are 20 % off, and we measure your chain for free while you have a coffee. No booking, just roll in.";
+
+/** Opens what a picture shows. */
+type Show = (page: Page, open: (path: string) => Promise<void>) => Promise<void>;
+
+const at =
+  (path: string): Show =>
+  (_page, open) =>
+    open(path);
+
+const SCREENS: Readonly<Record<string, Show>> = {
+  posts: at("posts"),
+  post: async (page, open) => {
+    await open("posts");
+    await page
+      .getByRole("link", { name: /겨울 코스 3곳/ })
+      .first()
+      .click();
+    await page.getByRole("heading", { name: "한강 자전거길" }).first().waitFor();
+  },
+  "posts-new": async (page, open) => {
+    await open(`posts/new?text=${encodeURIComponent(TEXT)}`);
+    await page.getByRole("button", { name: /^(?:Choose all|모두 선택)$/ }).click();
+    // The server's own rules are asked when the text has rested.
+    await page
+      .getByRole("button", { name: /^(?:Leave|.* 빼기)/ })
+      .first()
+      .waitFor();
+  },
+  calendar: at("calendar"),
+  week: at("calendar?view=week"),
+  queue: at("queue"),
+  media: at("media"),
+  comments: at("comments"),
+  automations: at("automations"),
+  metrics: at("metrics"),
+  accounts: at("accounts"),
+  webhooks: at("webhooks"),
+  keys: at("keys"),
+  status: at("status"),
+};
 const LOOKS = [
   { width: 1440, colorScheme: "light", locale: "en-GB" },
   { width: 1440, colorScheme: "dark", locale: "en-GB" },
   { width: 390, colorScheme: "light", locale: "ko-KR" },
 ] as const;
 
-const TEXTS = [
-  "Open on Saturday: the first apples are here, and the press runs all day.",
-  "The orchard at six in the morning, before anyone is awake.",
-  "We are closed on Monday. On Tuesday the new cider is in the shop.",
-  "Three ways to keep apples until March, tried in our cellar.",
-  "Thank you for four hundred visitors last weekend.",
-  "Which variety is your favourite? Tell us, we plant two new rows in spring.",
-] as const;
-const COMMENTS = [
-  "Is there parking near the gate?",
-  "The Boskoop last year was wonderful. Will you have it again?",
-  "What does a bottle of the new cider cost?",
-];
+/** Images below the picture are not loaded before a reader comes near them. */
+const SEEN_IMAGES = `Promise.all(
+  [...document.images]
+    .filter((image) => image.getBoundingClientRect().top < innerHeight)
+    .map((image) => image.decode().catch(() => undefined)),
+).then(() => undefined)`;
 
+/** Nothing that is still loading is in a picture. */
+async function rest(page: Page): Promise<void> {
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  // The stream of changes stays open, so the network never becomes idle.
+  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
+  await page.evaluate(SEEN_IMAGES);
+}
+
+const asked = process.argv.slice(2);
+const shown = Object.entries(SCREENS).filter(
+  ([name]) => asked.length === 0 || asked.includes(name),
+);
+await using receiver = await startReceiver();
 await using stack = await startStack({
   dataDir: makeTestFolder("pictures"),
   port: 0,
   kafka: false,
-  env: { PATH: process.env.PATH, HOME: process.env.HOME },
+  env: {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    OUTBOUND_ALLOW: new URL(receiver.url).host,
+    WEBHOOK_RETRY_SECONDS: "0.2,0.2",
+    RECONCILE_TIME_SCALE: "0.005",
+    VISIBLE_CALL_SECONDS: "3",
+  },
 });
-const { baseUrl, apiKey, accounts, workspaceId, simulatorUrl } = stack.describe();
-const client = createClient({ baseUrl, apiKey });
-const simulator = createSimulatorControl(simulatorUrl);
-const accountOf = (platform: string) => {
-  const account = accounts.find((each) => each.platform === platform);
-  if (account === undefined) throw new Error(`the demo has no account on ${platform}`);
-  return account;
-};
-const textIds = ["x", "facebook", "telegram", "bluesky"].map((platform) => accountOf(platform).id);
-
-/** A picture on Instagram with comments of its readers, of which a rule answers one. */
-async function addPicture(): Promise<void> {
-  const { id, externalId } = accountOf("instagram");
-  await client.createAutomationRule({
-    accountId: id,
-    name: "Price of the cider",
-    keywords: ["cost", "price"],
-    message: "A bottle is 9 euros, and three are 24.",
-  });
-  const picture = await client.uploadFile(sampleJpeg({ width: 1200, height: 1200 }), {
-    fileName: "orchard.jpg",
-  });
-  const { id: postId } = await client.createPost({
-    content: TEXTS[1],
-    accountIds: [id],
-    mediaIds: [picture.id],
-  });
-  const { targets } = await client.waitForPost(postId);
-  for (const text of COMMENTS)
-    await simulator.addComment(
-      { platform: "instagram", account: externalId, id: targets[0]?.externalId ?? "" },
-      { text },
-    );
-}
-
-async function fillWorkspace(): Promise<void> {
-  await client.createQueueSlotRule({
-    name: "Evenings",
-    timezone: "Asia/Seoul",
-    weekdays: ["mon", "wed", "fri"],
-    times: ["18:00"],
-  });
-  await addPicture();
-  // The access of one account ends, as after its owner has changed the password.
-  await simulator.addFault({
-    platform: "x",
-    account: accountOf("x").externalId,
-    operation: "publish",
-    mode: "status",
-    status: 401,
-    times: 4,
-  });
-  const [first, , third] = TEXTS;
-  const accepted = await Promise.all(
-    [first, third].map((content) => client.createPost({ content, accountIds: textIds })),
-  );
-  for (const { id } of accepted) await client.waitForPost(id);
-  for (const [index, content] of TEXTS.slice(3).entries()) {
-    const scheduledAt = new Date(Date.now() + (index * 31 + 5) * HOUR_MS).toISOString();
-    await client.createPost({ content, accountIds: textIds.slice(1), scheduledAt });
-  }
-  await client.createPost({
-    content: "A draft about the new labels.",
-    accountIds: textIds.slice(1),
-    isDraft: true,
-  });
-}
-
-async function take(page: Page, name: string): Promise<void> {
-  await page.getByRole("heading", { level: 1 }).first().waitFor();
-  // Nothing that is still loading is in a picture. The stream of changes stays open, so the network
-  // never becomes idle.
-  await page.locator("[aria-busy=true]").first().waitFor({ state: "detached" });
-  await page.screenshot({ path: join(FOLDER, `${name}.png`), animations: "disabled" });
-}
-
-await fillWorkspace();
-mkdirSync(FOLDER, { recursive: true });
-const browser = await launchBrowser();
 const system = {
   operate: async <T>(...args: readonly string[]) => (await operate(stack, ...args)) as T,
 };
+const workspaceId = await fillWorkspace({ ...stack.describe(), ...system, receiver });
+mkdirSync(FOLDER, { recursive: true });
+const browser = await launchBrowser();
 for (const look of LOOKS) {
   await using opened = await openDashboard(browser, system, workspaceId, look);
   const { page } = opened;
-  for (const screen of SCREENS) {
-    await page.goto(new URL(`/app/${screen}`, page.url()).href);
-    await take(page, `${screen.replace("/", "-")}-${look.width}-${look.colorScheme}`);
+  const open = async (path: string) => {
+    await page.goto(new URL(`/app/${path}`, page.url()).href);
+    await rest(page);
+  };
+  for (const [name, show] of shown) {
+    await show(page, open);
+    await rest(page);
+    const path = join(FOLDER, `${name}-${look.width}-${look.colorScheme}.png`);
+    await page.screenshot({ path, animations: "disabled" });
   }
-  console.log(`${look.width} ${look.colorScheme}: ${SCREENS.length} pictures`);
+  console.log(`${look.width} ${look.colorScheme}: ${shown.length} pictures`);
 }
 await browser.close();

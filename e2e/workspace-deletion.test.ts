@@ -175,17 +175,14 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
   await eventually(
     async () => refusalOf(await theirs.api.call("GET", "/posts")) === "401 unauthenticated",
   );
-  const removed = await eventually(
-    async () => {
-      const shown = await system.operate<{ status: string; removedRows: Record<string, number> }>(
-        "workspace",
-        "show",
-        theirs.id,
-      );
-      return shown.status === "removed" && shown;
-    },
-    { timeoutMs: 90_000 },
-  );
+  const removed = await eventually(async () => {
+    const shown = await system.operate<{ status: string; removedRows: Record<string, number> }>(
+      "workspace",
+      "show",
+      theirs.id,
+    );
+    return shown.status === "removed" && shown;
+  });
 
   expect(removed.removedRows.posts).toBeGreaterThan(4);
   expect(removed.removedRows.delivery).toBeGreaterThan(20);

@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { whenPost } from "../support/requests/posts.ts";
-import { openTenant } from "../support/requests/tenant.ts";
+import { openTenant, type Tenant } from "../support/requests/tenant.ts";
 import { printFigures } from "../support/system/figures.ts";
 import type { System } from "../support/system/system.ts";
 
@@ -33,33 +33,38 @@ async function readRows({ sql }: System): Promise<number> {
 async function whenReported(system: System): Promise<number> {
   let rows = await readRows(system);
   let since = performance.now();
-  return await eventually(
-    async () => {
-      const now = await readRows(system);
-      if (now - rows > 2) since = performance.now();
-      rows = now;
-      return performance.now() - since > REPORTED_MS && rows;
-    },
-    { timeoutMs: 90_000 },
-  );
+  return await eventually(async () => {
+    const now = await readRows(system);
+    if (now - rows > 2) since = performance.now();
+    rows = now;
+    return performance.now() - since > REPORTED_MS && rows;
+  });
 }
 
 /** Tests that publishing a post does not cost more than it did in the last release. */
 export function testCost(given: () => System): void {
+  let tenant: Tenant;
+  let accountIds: readonly string[];
+  let before: number;
+  // The second measurement begins where the first one ends, because each wait takes 15 s.
+  beforeAll(async () => {
+    tenant = await openTenant(given());
+    accountIds = await tenant.connectAll("bluesky", 7);
+    before = await whenReported(given());
+  });
+
   test.each(LAST_RELEASE)(
     "publishing a text on $accounts accounts writes at most a tenth more rows than in the last release",
     async ({ accounts, rows }) => {
-      const system = given();
-      const tenant = await openTenant(system);
-      const accountIds = await tenant.connectAll("bluesky", accounts);
-      const before = await whenReported(system);
-
       for (let number = 0; number < POSTS; number += 1) {
-        const { id } = await tenant.api.createPost(`cost ${number}`, accountIds);
+        const content = `post ${number} on ${accounts} accounts`;
+        const { id } = await tenant.api.createPost(content, accountIds.slice(0, accounts));
         await whenPost(tenant.api, id, "published");
       }
 
-      const written = ((await whenReported(system)) - before) / POSTS;
+      const after = await whenReported(given());
+      const written = (after - before) / POSTS;
+      before = after;
       printFigures(`a text on ${accounts} accounts`, { rows: written });
       expect(written).toBeLessThan(rows * TOLERANCE);
     },

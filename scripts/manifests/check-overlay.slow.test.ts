@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join, relative } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
+import { formatApiKey } from "../../packages/shared/src/secrets/api-keys.ts";
 import { root } from "../check/run-command.ts";
 import { peersByImports } from "../services/peers.ts";
 import { SERVICES } from "../services/settings.ts";
@@ -122,6 +123,33 @@ test("the checks of the Kubernetes manifests accept the overlay `production` wit
   expect(compareWithCode("production", [...render("production"), object])).toEqual([
     "ScaledObject/delivery allows more pods than the 12 partitions of a topic",
   ]);
+});
+
+interface RouteRules {
+  readonly hostnames: readonly string[];
+  readonly rules: readonly {
+    readonly matches?: readonly { readonly headers?: readonly { readonly value: string }[] }[];
+    readonly filters?: readonly { readonly urlRewrite?: { readonly hostname: string } }[];
+  }[];
+}
+
+test("the checks of the Kubernetes manifests accept the overlay `production` as a cell, whose route takes the API keys of the cell alone", () => {
+  const text = renderWithComponents("cell");
+  expect(checkOverlay("production", text)).toEqual([]);
+  const gateway = readFileSync(join(root, "deploy/cells/gateway.yaml"), "utf8");
+  expect(checkSchema(gateway)).toEqual([]);
+  const routes = ofKind<RouteRules>(parseManifests(text), "HTTPRoute");
+  const { hostnames, rules } = routes.find(({ metadata }) => metadata.name === "keys-of-cell")
+    ?.spec as RouteRules;
+  expect(JSON.stringify(parseManifests(gateway))).toContain(`"hostname":"${hostnames[0]}"`);
+  expect(text).toContain(`eu1=https://${rules[0]?.filters?.[0]?.urlRewrite?.hostname},`);
+  const expression = new RegExp(rules[0]?.matches?.[0]?.headers?.[0]?.value ?? "");
+  const matches = (cell?: string, scheme = "Bearer") =>
+    expression.test(`${scheme} ${formatApiKey(new Uint8Array(32), "key", cell)}`);
+  expect([matches("eu1"), matches("eu1", "bearer ")]).toEqual([true, true]);
+  expect([matches("eu"), matches("us1"), matches(), matches("eu1", "Basic x")]).toEqual(
+    Array(4).fill(false),
+  );
 });
 
 const UNITS: Readonly<Record<string, number>> = { m: 0.001, Mi: 1 / 1024, Gi: 1 };

@@ -25,7 +25,11 @@ interface ScaledObjectSpec {
 }
 
 interface RouteSpec {
-  readonly parentRefs: readonly { readonly name: string; readonly sectionName?: string }[];
+  readonly parentRefs: readonly {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly sectionName?: string;
+  }[];
   readonly rules: readonly {
     readonly backendRefs?: readonly { readonly name: string; readonly port: number }[];
   }[];
@@ -115,6 +119,8 @@ function checkRoute(route: Manifest<RouteSpec>, manifests: readonly Manifest[]):
   const backends = rules.flatMap(({ backendRefs = [] }) => backendRefs);
   return [
     ...parentRefs
+      // The Gateway of another namespace is not in the overlay.
+      .filter(({ namespace }) => namespace === undefined)
       .map(({ name, sectionName }) => `${name} ${sectionName}`)
       .filter((listener) => !listeners.includes(listener))
       .map((listener) => `no Gateway has the listener ${listener}`),

@@ -15,6 +15,10 @@ interface DashboardOptions {
   readonly colorScheme?: "light" | "dark";
   readonly width?: number;
   readonly timezoneId?: string;
+  /** Opens the session with this key of the API instead of a login link. */
+  readonly apiKey?: string;
+  /** The screen that is opened, below `/app`. */
+  readonly path?: string;
 }
 
 /** Wide enough for the sidebar and two columns. */
@@ -23,25 +27,57 @@ const HEIGHT = 900;
 /** A machine with other work publishes slowly. */
 const TIMEOUT_MS = 75_000;
 
-/** Opens a browser of its own, logged in to a workspace with a login link. */
+/** Opens a browser of its own, which is logged in nowhere. */
+export async function openBrowser(
+  browser: Browser,
+  { width = WIDTH, ...rest }: Omit<DashboardOptions, "path" | "apiKey"> = {},
+): Promise<DashboardPage> {
+  const given: BrowserContextOptions = { locale: "en-GB", timezoneId: "Asia/Seoul", ...rest };
+  const context = await browser.newContext({ ...given, viewport: { width, height: HEIGHT } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(TIMEOUT_MS);
+  const complaints = listenForComplaints(page);
+  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/**
+ * Opens a screen in a browser of its own, with a session of the workspace. The session is opened by
+ * the request that the login page sends: that page is loaded by the tests of the login only.
+ */
 export async function openDashboard(
   browser: Browser,
   system: Pick<SharedSystem, "operate">,
   workspaceId: string,
   options: DashboardOptions = {},
 ): Promise<DashboardPage> {
-  const { width = WIDTH, locale = "en-GB", timezoneId = "Asia/Seoul", ...rest } = options;
-  const given: BrowserContextOptions = { ...rest, locale, timezoneId };
-  const context = await browser.newContext({ ...given, viewport: { width, height: HEIGHT } });
-  const page = await context.newPage();
-  page.setDefaultTimeout(TIMEOUT_MS);
-  const complaints = listenForComplaints(page);
+  const { path = "/posts", apiKey, ...rest } = options;
+  const opened = await openBrowser(browser, rest);
   const link = ["dashboard", "link", "--workspace", workspaceId];
-  const { url } = await system.operate<{ url: string }>(...link);
-  await page.goto(url);
-  await page.getByRole("button", { name: locale === "ko-KR" ? "로그인" : "Log in" }).click();
-  await page.waitForURL(/\/app\/(?!login)/);
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+  const { origin, hash } = new URL((await system.operate<{ url: string }>(...link)).url);
+  const data = apiKey === undefined ? { token: hash.slice(1) } : { apiKey };
+  const session = { data, headers: { origin } };
+  const answer = await opened.page.request.post(`${origin}/app/api/session`, session);
+  if (!answer.ok()) throw new Error(await answer.text());
+  await show(opened.page, path, origin);
+  return opened;
+}
+
+/** Loads another screen, below `/app`. */
+export async function show(page: Page, path: string, base = page.url()): Promise<void> {
+  await page.goto(new URL(`/app${path}`, base).href);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+}
+
+/**
+ * Everything that this browser keeps where scripts can read it: both storages, databases, caches,
+ * cookies, the name of the window, and the state of its history.
+ */
+export async function readWhatIsKept(page: Page): Promise<string> {
+  return await page.evaluate<string>(`(async () => JSON.stringify([
+    { ...localStorage }, { ...sessionStorage },
+    await indexedDB.databases(), await caches.keys(),
+    document.cookie, window.name, history.state, location.href,
+  ]))()`);
 }
 
 function listenForComplaints(page: Page): string[] {
@@ -62,11 +98,15 @@ interface Finding {
   readonly nodes: readonly { readonly target: readonly string[]; readonly html: string }[];
 }
 
+const RUN_AXE = `axe
+  .run({ resultTypes: ["violations"], preload: false })
+  .then(({ violations }) => violations)`;
+
 /** What axe-core finds on the page as it is now: WCAG 2.2 A and AA, and best practices. */
 export async function findAccessibilityFaults(page: Page): Promise<readonly string[]> {
   // The debugger's evaluation is not subject to the policy of the page.
-  await page.evaluate(axe.source);
-  const findings = await page.evaluate<readonly Finding[]>("axe.run().then((r) => r.violations)");
+  if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe.source);
+  const findings = await page.evaluate<readonly Finding[]>(RUN_AXE);
   return findings.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, html }) => `${id}: ${help} at ${target.join(" ")} ${html.slice(0, 160)}`),
   );

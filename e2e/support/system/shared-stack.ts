@@ -27,7 +27,7 @@ export interface SharedStack {
   readonly outsidePort: number;
   /** Ports on 127.0.0.1 to which Postrider may send webhooks, each for one test. */
   readonly webhookPorts: Readonly<
-    Record<"receiver" | "example" | "dashboard" | "readAfterWrite" | "client", number>
+    Record<"receiver" | "example" | "dashboard" | "screens" | "readAfterWrite" | "client", number>
   >;
   /**
    * Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per
@@ -52,6 +52,7 @@ async function start(): Promise<Started> {
     receiver: await findStablePort(),
     example: await findStablePort(),
     dashboard: await findStablePort(),
+    screens: await findStablePort(),
     readAfterWrite: await findStablePort(),
     client: await findStablePort(),
   };

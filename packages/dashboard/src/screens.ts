@@ -4,15 +4,30 @@ export interface Screen {
   /** Below /app; `:name` is a parameter. */
   readonly path: `/${string}`;
   readonly Component: ComponentType;
+  /** Loads its files, and what it reads first if it says so. */
+  readonly prepare: () => Promise<void>;
 }
+
+type Module<N extends string> = Readonly<Record<N, ComponentType>> & {
+  readonly prepare?: () => void;
+};
 
 /** A screen is loaded when it is opened first; files of its own, so that each stays small. */
 function screen<N extends string>(
   path: `/${string}`,
   name: N,
-  load: () => Promise<Readonly<Record<N, ComponentType>>>,
+  load: () => Promise<Module<N>>,
 ): Screen {
-  return { path, Component: lazy(async () => ({ default: toComponent((await load())[name]) })) };
+  return {
+    path,
+    Component: lazy(async () => ({ default: toComponent((await load())[name]) })),
+    // A file that cannot be loaded now is asked for again when the screen is opened.
+    prepare: async () =>
+      await load().then(
+        ({ prepare }) => prepare?.(),
+        () => undefined,
+      ),
+  };
 }
 
 /** `lazy` wants a component whose props it knows. */
@@ -42,3 +57,14 @@ export const SCREENS: readonly Screen[] = [
   screen("/keys", "KeysScreen", () => import("./screens/keys/keys-screen.tsx")),
   screen("/media", "MediaScreen", () => import("./screens/media/media-screen.tsx")),
 ];
+
+/**
+ * Prepares the screen at a path, before a click on its link has ended or before the session is
+ * known; without one there the posts, to which the page goes from its root.
+ */
+export function prepareScreen(path: string): void {
+  const isAt = (screen: Screen) =>
+    new RegExp(`^${screen.path.replaceAll(/:\w+/g, "[^/]+")}$`).test(path);
+  const found = SCREENS.find(isAt) ?? SCREENS.find((screen) => screen.path === "/posts");
+  void found?.prepare();
+}

@@ -47,6 +47,15 @@ test("the first screen needs at most 180 kB of compressed JavaScript, in a brows
   expect(bytes).toBeGreaterThan(50 * 1024);
 });
 
+test("the page itself names the scripts and styles that every screen needs", () => {
+  const manifest = JSON.parse(String(read(".vite/manifest.json"))) as Record<string, Chunk>;
+  const html = String(read("index.html"));
+  const { file, imports = [], css = [] } = manifest["src/app.tsx"] ?? { file: "" };
+  const files = [file, ...imports.map((name) => manifest[name]?.file ?? ""), ...css];
+  expect(files.filter((each) => !html.includes(`"/app/${each}"`))).toEqual([]);
+  expect(files.length).toBeGreaterThan(2);
+});
+
 test("a first visit asks for at most 25 scripts and style sheets", () => {
   const files = new Set(listFirstChunks().flatMap(({ file, css = [] }) => [file, ...css]));
   expect(files.size).toBeLessThanOrEqual(MAX_FIRST_SCREEN_FILES);

@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { expect, test } from "vitest";
 import { conflict, ServiceError } from "#src/errors.ts";
+import { openSql } from "#src/postgres.ts";
 import { findContext, runInContext } from "#src/telemetry/request-context.ts";
 import { createTestPeer } from "#src/testing/router.ts";
 import { createDatabase } from "./test-service.ts";
@@ -43,7 +44,8 @@ test("a test database is migrated, has the timeouts of the service's role, and s
   await using second = await createDatabase(1);
   await first.sql`insert into effects (group_name, key, value) values ('g', 'k', 'v')`;
   expect(await second.sql`select 1 from effects`).toHaveLength(0);
-  const [settings] = await first.sql`
+  const pool = openSql({ url: first.url, poolSize: 1, applicationName: "test" });
+  const [settings] = await pool`
     select
       current_user as role,
       current_schema() as schema,
@@ -57,4 +59,5 @@ test("a test database is migrated, has the timeouts of the service's role, and s
     idle: "10s",
     transaction: "15s",
   });
+  await pool.end();
 });

@@ -37,6 +37,7 @@ import { startRemovingOwnWorkspaces } from "#src/jobs/remove-workspaces.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
+import { createCellChecks } from "#src/operations/cell-check.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createInstallationChecks } from "#src/operations/installation-checks.ts";
@@ -147,6 +148,7 @@ function createDiagnostics(
     publicUrl: config.publicUrl,
     checks: [
       ...createServiceChecks({ ...deps, migrations: MIGRATIONS }),
+      ...createCellChecks(config.cells, config.publicUrl),
       ...createInstallationChecks(config, connectors),
     ],
   };

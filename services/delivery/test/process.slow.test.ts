@@ -34,7 +34,6 @@ const MAIN = await bundle(fileURLToPath(new URL("..", import.meta.url)));
 /**
  * Timeout for the start of several processes at the same time, which takes long on a slow machine.
  */
-const SLOW_START = { timeoutMs: 100_000 };
 vi.setConfig({ testTimeout: 240_000 });
 const identities = createTestIdentities();
 type Platform = "x" | "telegram" | "bluesky";
@@ -230,7 +229,7 @@ class Stage implements AsyncDisposable {
 }
 
 async function exited(child: ChildProcess): Promise<void> {
-  await eventually(() => child.exitCode !== null || child.signalCode !== null, SLOW_START);
+  await eventually(() => child.exitCode !== null || child.signalCode !== null);
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -267,7 +266,7 @@ test.concurrent("a delivery process publishes a target whose publish request arr
 
     await stage.request(target);
 
-    await untilStatus(stage.sql, target, "published", SLOW_START);
+    await untilStatus(stage.sql, target, "published");
     expect(await stage.countVisible(target)).toBe(1);
     child.kill("SIGTERM");
     await exited(child);
@@ -299,7 +298,7 @@ test.concurrent.each<[string, Platform]>([
 
       const isEnded = async () =>
         ["published", "failed"].includes((await readTask(stage.sql, target)).status);
-      await eventually(isEnded, SLOW_START);
+      await eventually(isEnded);
       // Telegram cannot be searched for posts. So it stays unknown whether the publishing call was
       // made before the process died, and the call is not repeated.
       const isLost =
@@ -324,7 +323,7 @@ test.concurrent.each<[string, Platform]>([
       const target = await stage.addTarget(platform);
       const dying = stage.running();
       await stage.request(target);
-      await untilStatus(stage.sql, target, "published", SLOW_START);
+      await untilStatus(stage.sql, target, "published");
       const { externalId } = await readTask(stage.sql, target);
       stage.arm(name, "kill");
       await stage.append(toDeletionRecord(target, externalId ?? ""));
@@ -338,7 +337,7 @@ test.concurrent.each<[string, Platform]>([
         const rows = await stage.sql<{ status: string }[]>`
         select status from deletion_tasks where target_id = ${target.targetId}`;
         return rows[0]?.status === "deleted";
-      }, SLOW_START);
+      });
       expect(await stage.countVisible(target)).toBe(0);
     }),
 );
@@ -351,16 +350,13 @@ test.concurrent.each<Platform>(["x", "telegram"])(
       stage.arm("delivery.after-mark", "stop");
       const stopped = stage.running();
       await stage.request(target);
-      await untilStatus(stage.sql, target, "calling", SLOW_START);
+      await untilStatus(stage.sql, target, "calling");
       const other = stage.start();
-      await eventually(
-        async () => (await readTask(stage.sql, target)).status !== "calling",
-        SLOW_START,
-      );
+      await eventually(async () => (await readTask(stage.sql, target)).status !== "calling");
 
       stopped.kill("SIGCONT");
 
-      await untilStatus(stage.sql, target, "published", SLOW_START);
+      await untilStatus(stage.sql, target, "published");
       expect(await stage.countVisible(target)).toBe(1);
       await stage.keepOnly(other);
     }),
@@ -380,7 +376,7 @@ test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery
 
       stage.start();
 
-      await untilStatus(stage.sql, target, "published", SLOW_START);
+      await untilStatus(stage.sql, target, "published");
       const visible = await stage.listVisible(target);
       expect(visible.map(({ media }) => media)).toMatchObject([[{ sha256: video.sha256 }]]);
       const account = stage.world.account(target).externalId;
@@ -399,14 +395,14 @@ test.concurrent("a platform's answer that arrived while the delivery process was
     await stage.control("faults", rule);
     const child = stage.running();
     await stage.request(target);
-    await eventually(async () => (await stage.countVisible(target)) === 1, SLOW_START);
+    await eventually(async () => (await stage.countVisible(target)) === 1);
     child.kill("SIGSTOP");
     const other = stage.start();
-    await untilStatus(stage.sql, target, "failed", SLOW_START);
+    await untilStatus(stage.sql, target, "failed");
 
     child.kill("SIGCONT");
 
-    await untilStatus(stage.sql, target, "published", SLOW_START);
+    await untilStatus(stage.sql, target, "published");
     await stage.keepOnly(other);
   }));
 
@@ -415,24 +411,18 @@ test.concurrent("the metrics of a post are stored once even if a delivery proces
   const target = await stage.addTarget("x");
   const first = stage.start("all");
   await stage.request(target);
-  await untilStatus(stage.sql, target, "published", SLOW_START);
-  await eventually(
-    async () => (await stage.sql`select 1 from target_metrics`).length === 1,
-    SLOW_START,
-  );
+  await untilStatus(stage.sql, target, "published");
+  await eventually(async () => (await stage.sql`select 1 from target_metrics`).length === 1);
 
   stage.arm("delivery.after-metrics-call", "kill");
   await stage.sql`update target_metrics set due_at = now()`;
   await stage.sql`update metrics_accounts set due_at = now()`;
-  await eventually(() => first.signalCode === "SIGKILL", SLOW_START);
+  await eventually(() => first.signalCode === "SIGKILL");
   expect(await stage.sql`select 1 from target_metric_history`).toHaveLength(0);
 
   stage.start("engagement");
   await stage.sql`update metrics_accounts set not_before = now()`;
-  await eventually(
-    async () => (await stage.sql`select 1 from target_metric_history`).length === 1,
-    SLOW_START,
-  );
+  await eventually(async () => (await stage.sql`select 1 from target_metric_history`).length === 1);
   const rows = await stage.sql<{ isShown: boolean }[]>`
     select refreshed_at is not null as is_shown from target_metrics`;
   expect(rows).toEqual([{ isShown: true }]);

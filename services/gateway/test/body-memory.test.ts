@@ -149,6 +149,33 @@ test("a large body is not parsed before the request with a large body of the sam
   expect(answered).toEqual([`400 ${OTHER_WORKSPACE_ID}`, `400 ${WORKSPACE_ID}`]);
 });
 
+test("a client that disconnects while its large body waits for its turn keeps no later request waiting", async () => {
+  const held: (() => void)[] = [];
+  const app = await startGateway({ maxWaitMs: 60_000 }, async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    held.push(resolve);
+    await promise;
+    return { targets: [] };
+  });
+  const first = validate(app, WORKSPACE_ID);
+  await eventually(() => expect(held).toHaveLength(1));
+  const opened = once(app.server, "connection");
+  const head = headOf(WORKSPACE_ID, `content-length: ${Buffer.byteLength(BODY)}`);
+  const client = await send(app, head + BODY);
+  const [received] = (await opened) as [Socket];
+  await eventually(() => expect(received.bytesRead).toBe(head.length + BODY.length));
+  client.destroy();
+  await once(received, "close");
+  held[0]?.();
+  expect((await first).statusCode).toBe(200);
+  const last = validate(app, WORKSPACE_ID);
+  await eventually(() => {
+    for (const release of held) release();
+    expect(held.length).toBeGreaterThan(1);
+  });
+  expect((await last).statusCode).toBe(200);
+});
+
 test("a request without an announced length reserves the bytes that its route allows", async () => {
   const app = await startGateway({ bytesPerCaller: MEBIBYTE });
   const socket = await send(app, `${headOf(WORKSPACE_ID, "transfer-encoding: chunked")}1\r\n{\r\n`);

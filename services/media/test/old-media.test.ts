@@ -136,6 +136,15 @@ test("media whose posts are removed, or no longer use them, are removed", async 
   expect([await gone.status(), await edited.status()]).toEqual(["deleting", "deleting"]);
 });
 
+test("while the posts service knows none of the posts that used media last, because its data is older, no media are removed", async () => {
+  const kept = await media();
+  await kept.use(31);
+  await kept.use();
+  posts.known.clear();
+  await service.removeOldMedia();
+  expect(await kept.status()).toBe("ready");
+});
+
 test("with 0 days no media are removed", async () => {
   const kept = await media(4_000);
   await kept.use(4_000);

@@ -2,6 +2,7 @@ import { SquarePen } from "lucide-react";
 import { Fragment } from "react";
 import { Link, useRoute } from "wouter";
 import { LinkButton } from "../kit/button.tsx";
+import { prepareScreen } from "../screens.ts";
 import { useCan } from "../session/session-context.ts";
 import { frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
@@ -64,7 +65,12 @@ function Item({ item, counts }: { readonly item: NavigationItem; readonly counts
   const [isHere] = useRoute(`${path}/*?`);
   return (
     <li>
-      <Link href={path} aria-current={isHere ? "page" : undefined} title={words.items[name]}>
+      <Link
+        href={path}
+        aria-current={isHere ? "page" : undefined}
+        title={words.items[name]}
+        onPointerEnter={() => prepareScreen(path)}
+      >
         <Icon className="i" aria-hidden="true" />
         <span>{words.items[name]}</span>
         <CountBadge count={counts[name]} />

@@ -90,7 +90,9 @@ function useModal(onClose: (() => void) | undefined) {
       element.removeEventListener("cancel", cancel);
       element.removeEventListener("mousedown", press);
       element.close();
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus();
+      // What opened it can be gone, with the row that it stood in.
+      const next = opener?.isConnected ? opener : document.querySelector("#main");
+      if (next instanceof HTMLElement) next.focus();
     };
   }, []);
   return dialog;

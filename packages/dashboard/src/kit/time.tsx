@@ -1,4 +1,4 @@
-import { ownZone, useSettings } from "../settings/settings.ts";
+import { ownZone, type Settings, useSettings } from "../settings/settings.ts";
 import { clockOf, dayOf, distanceOf, fullOf, nearDayOf } from "../time/format-time.ts";
 import { toZoned } from "../time/place-in-zone.ts";
 import { offsetOf, placeOf } from "../time/place-names.ts";
@@ -18,25 +18,27 @@ interface TimeProps {
   readonly zone?: string | undefined;
 }
 
-/** A time with its place. The tooltip has seconds, offset, a second zone, UTC and the distance. */
+/**
+ * A time with its place. The tooltip has seconds, offset, a second zone, UTC and the distance; it
+ * is written when the pointer comes, since writing it takes longer than drawing the row around it.
+ */
 export function Time({ at, show = "near", isPlaced = true, zone }: TimeProps) {
   const words = useWords(kitWords);
   const settings = useSettings();
   const { language } = settings;
-  const shownZone = zone ?? settings.zone;
-  const now = useNow();
-  const zoned = toZoned(at, shownZone);
-  const zonedNow = now.toZonedDateTimeISO(shownZone);
-  const day =
-    show === "day"
-      ? dayOf(zoned, zonedNow, language)
-      : nearDayOf(zoned, zonedNow, { language, words });
+  const zoned = toZoned(at, zone ?? settings.zone);
   return (
-    <time className={css.time} dateTime={at} title={useTooltip(zoned)}>
-      {show !== "clock" && `${day}, `}
+    <time
+      className={css.time}
+      dateTime={at}
+      onPointerEnter={({ currentTarget }) => {
+        currentTarget.title = tooltipOf(zoned, settings, words);
+      }}
+    >
+      {show !== "clock" && <Day zoned={zoned} show={show} />}
       {isPlaced ? (
         <>
-          <b>{clockOf(zoned, language)}</b> <i>{placeOf(shownZone, language)}</i>
+          <b>{clockOf(zoned, language)}</b> <i>{placeOf(zoned.timeZoneId, language)}</i>
         </>
       ) : (
         clockOf(zoned, language)
@@ -45,10 +47,26 @@ export function Time({ at, show = "near", isPlaced = true, zone }: TimeProps) {
   );
 }
 
-function useTooltip(zoned: Temporal.ZonedDateTime): string {
+interface DayProps {
+  readonly zoned: Temporal.ZonedDateTime;
+  readonly show: "near" | "day";
+}
+
+function Day({ zoned, show }: DayProps) {
   const words = useWords(kitWords);
-  const { language, zone } = useSettings();
-  const ms = zoned.epochMilliseconds - useNow().epochMilliseconds;
+  const { language } = useSettings();
+  const now = useNow().toZonedDateTimeISO(zoned.timeZoneId);
+  const day =
+    show === "day" ? dayOf(zoned, now, language) : nearDayOf(zoned, now, { language, words });
+  return `${day}, `;
+}
+
+function tooltipOf(
+  zoned: Temporal.ZonedDateTime,
+  { language, zone }: Settings,
+  words: (typeof kitWords)["en"],
+): string {
+  const ms = zoned.epochMilliseconds - Date.now();
   const distance = distanceOf(ms, words.distance);
   const others = [zone, ownZone(), "UTC"].filter((other) => other !== zoned.timeZoneId);
   const clocks = [...new Set(others)].map(

@@ -7,7 +7,7 @@ import type {
   ResolveTargetBodyJson,
 } from "@postrider/rest/dashboard/cures";
 import type { MediaLibraryJson } from "@postrider/rest/dashboard/media";
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../api/api.ts";
 import { appApi } from "../api/app-api.ts";
 
@@ -47,6 +47,7 @@ export const postsApi = {
       queryFn: ({ signal }) =>
         appApi<PostWordsListJson>("GET", "/posts/words", { query: { ids: ids.join(",") }, signal }),
       enabled: ids.length > 0,
+      placeholderData: keepPreviousData,
     }),
   /** The newest files, for the small pictures in lists: posts name their media by id only. */
   thumbnails: () =>

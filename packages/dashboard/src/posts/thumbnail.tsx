@@ -1,9 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { Image } from "lucide-react";
 import { classNames } from "../kit/class-names.ts";
 import { useSession } from "../session/session-context.ts";
 import { mediaSource } from "./media-source.ts";
-import { postsApi } from "./posts-api.ts";
 import css from "./thumbnail.module.css";
 
 interface PictureProps {
@@ -12,6 +10,9 @@ interface PictureProps {
   readonly altText: string | null;
   readonly className?: string | undefined;
 }
+
+/** What a list needs to know of a file. */
+export type ListMedia = Pick<PictureProps, "url" | "kind">;
 
 /** A picture, or the first frame of a video; what cannot be shown is a ground. */
 export function Picture({ url, kind, altText, className }: PictureProps) {
@@ -32,9 +33,7 @@ export function Picture({ url, kind, altText, className }: PictureProps) {
 }
 
 /** The small picture of a post in a list; a sign where the file is older than the newest ones. */
-export function Thumbnail({ mediaId }: { readonly mediaId: string }) {
-  const { data } = useQuery(postsApi.thumbnails());
-  const media = data?.media.find(({ id }) => id === mediaId);
+export function Thumbnail({ media }: { readonly media: ListMedia | undefined }) {
   if (media !== undefined) return <Picture {...media} altText={null} className={css.thumbnail} />;
   return (
     <span className={classNames(css.thumbnail, css.unknown)}>

@@ -1,5 +1,6 @@
 /** Words about posts that several screens share. */
 export const postEn = {
+  newPost: "New post",
   /** Short headings of the causes; a code that is not here has the sentence of the server. */
   causes: {
     account_reconnect_required: "Access has ended",

@@ -1,6 +1,7 @@
 import type { postEn } from "./words-en.ts";
 
 export const postKo: typeof postEn = {
+  newPost: "새 게시물",
   causes: {
     account_reconnect_required: "접근 권한 만료",
     account_disconnected: "계정 연결 해제됨",

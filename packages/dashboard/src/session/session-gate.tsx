@@ -1,8 +1,9 @@
 import { PostriderError } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect } from "react";
 import { Redirect, useLocation } from "wouter";
 import { ErrorNotice } from "../kit/error-notice.tsx";
+import { prepareScreen } from "../screens.ts";
 import { sessionApi } from "./session-api.ts";
 import { SessionContext } from "./session-context.ts";
 import css from "./session-gate.module.css";
@@ -15,7 +16,11 @@ export const SESSION_KEY = ["session"] as const;
  */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const [path] = useLocation();
-  const { data, error, refetch } = useQuery({ queryKey: SESSION_KEY, queryFn: sessionApi.get });
+  // oxlint-disable-next-line react-hooks/exhaustive-deps -- the first screen only
+  useEffect(() => prepareScreen(path), []);
+  const session = useQuery({ queryKey: SESSION_KEY, queryFn: sessionApi.get });
+  // The frame, which says that reads are repeated, is not there yet.
+  const { data, failureReason: error, refetch } = session;
   if (data !== undefined) return <SessionContext value={data}>{children}</SessionContext>;
   if (error instanceof PostriderError && error.status === 401)
     return (

@@ -9,6 +9,8 @@ import {
   durationOf,
   fullOf,
   nearDayOf,
+  dateOf,
+  spanOf,
 } from "./format-time.ts";
 import { loadTemporal } from "./load-temporal.ts";
 import { toZoned } from "./place-in-zone.ts";
@@ -77,4 +79,18 @@ test("a duration has a decimal below a minute, ms where that would be zero, and 
   expect(durationOf(30_000, kitEn.distance)).toBe("30.0 s");
   expect(durationOf(195_000, kitEn.distance)).toBe("3 min 15 s");
   expect(durationOf(520, kitKo.distance)).toBe("0.5초");
+});
+
+test("a span of days and a day fit on a phone: with short months, without the year, in Korean in numbers", () => {
+  const days = [
+    Temporal.PlainDate.from("2026-11-23"),
+    Temporal.PlainDate.from("2026-12-06"),
+  ] as const;
+  // Intl puts thin spaces around the dash.
+  expect(spanOf(days, "en", false)).toMatch(/^23 November\s–\s6 December 2026$/u);
+  expect(spanOf(days, "en", true)).toMatch(/^23 Nov\s–\s6 Dec$/u);
+  expect(spanOf(days, "ko", true)).not.toContain("2026");
+  expect(dateOf(days[1], "en", true)).toBe("6 Dec");
+  expect(dateOf(days[1], "ko", true)).toBe("12. 6.");
+  expect(dateOf(days[1], "ko")).toBe("12월 6일");
 });

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { newId } from "#src/ids.ts";
 
 /** For the audit log. Services do not pass it on in the RPCs that they make themselves. */
 export interface RequestOrigin {
@@ -40,6 +41,12 @@ export function findContext(): RequestContext | undefined {
 
 export function runInContext<T>(context: RequestContext, work: () => T): T {
   return storage.run(context, work);
+}
+
+/** For work that goes on when the request is answered: it has no deadline then. */
+export function runBeyondRequest<T>(work: () => T): T {
+  const { deadlineAt: _ofRequest, ...context } = findContext() ?? { requestId: newId() };
+  return runInContext(context, work);
 }
 
 /** So that they fit into an HTTP header; the ids that do not fit are left out. */

@@ -26,7 +26,10 @@ export interface TestDatabaseOptions {
 }
 
 export interface TestDatabase extends AsyncDisposable {
-  /** A connection pool with the service's runtime role, which owns nothing, as in production. */
+  /**
+   * A connection pool with the service's runtime role, which owns nothing, as in production. A
+   * statement may take longer than in production, because tests fill tables with it.
+   */
   readonly sql: Sql;
   /** A connection pool with the service's migration role, for tests that change or empty tables. */
   readonly migrationSql: Sql;
@@ -38,6 +41,7 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 const PASSWORD = "postrider-test";
+const PATIENT_MS = 100_000;
 /**
  * Id of the Postgres advisory lock under which template databases are created one after the other,
  * because databases share roles and each template must be created once.
@@ -66,7 +70,8 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
   const ownerUrl = withDatabase(clusterUrl, name);
   const url = serviceDatabaseUrl(ownerUrl, role);
   const poolSize = options.poolSize ?? 5;
-  const sql = openSql({ url, poolSize, applicationName: `test-${options.service}` });
+  const patient = `${url}?statement_timeout=${PATIENT_MS}&transaction_timeout=${PATIENT_MS}`;
+  const sql = openSql({ url: patient, poolSize, applicationName: `test-${options.service}` });
   const ownerSql = openSql({ url: ownerUrl, poolSize: 2, applicationName: "test-owner" });
   const migrationUrl = migrationDatabaseUrl(ownerUrl, role);
   const migrationSql = openSql({

@@ -172,19 +172,36 @@ export async function endWork<E>(
   }
 }
 
-/** In the order of the calls; empty if the accounts service does not answer. */
-export async function findCredentials(
+type Caller = AccountRef & { readonly cause: Readonly<Record<string, string>> | null };
+
+/**
+ * Asks for the credentials of each workspace separately, because a workspace may run the server
+ * that renews its tokens. Undefined if the accounts service does not answer.
+ */
+export function findCredentials(
+  deps: { readonly accounts: AccountsClients; readonly logger: Logger },
+  calls: readonly Caller[],
+): readonly Promise<Credential | undefined>[] {
+  const asked = [...Map.groupBy(calls, ({ workspaceId }) => workspaceId)].map(
+    ([workspaceId, own]) => [workspaceId, askForCredentials(deps, own)] as const,
+  );
+  const answers = new Map(asked);
+  return calls.map(async (call) => (await answers.get(call.workspaceId))?.get(call));
+}
+
+async function askForCredentials(
   { accounts, logger }: { readonly accounts: AccountsClients; readonly logger: Logger },
-  calls: readonly (AccountRef & { readonly cause: Readonly<Record<string, string>> | null })[],
-): Promise<readonly Credential[]> {
+  calls: readonly Caller[],
+): Promise<ReadonlyMap<Caller, Credential | undefined>> {
   try {
-    return await inWorkContext(calls, () => fetchCredentials(accounts, calls));
+    const credentials = await inWorkContext(calls, () => fetchCredentials(accounts, calls));
+    return new Map(calls.map((call, index) => [call, credentials[index]]));
   } catch (error) {
     logger.warn(
       { err: error, count: calls.length },
-      "credentials for calls to platforms could not be fetched from the accounts service; the calls are tried again in about 1 s",
+      "credentials for calls to platforms could not be fetched from the accounts service; the calls are tried again later",
     );
-    return [];
+    return new Map();
   }
 }
 

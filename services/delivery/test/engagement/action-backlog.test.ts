@@ -18,6 +18,7 @@ const LIMITS = {
   maxAccounts: 16,
   maxPerAccount: 4,
   maxPerPlatform: 48,
+  maxPerWorkspace: 24,
 };
 const ENDED = 20_000;
 const WAITING = 2_000;
@@ -173,4 +174,19 @@ test("hiding a comment reads few rows, however many earlier requests to hide or 
   // Depending on the sample of `analyze`, one search reads a part of them; 60,000 rows are read
   // without the indexes.
   expect(read).toBeLessThan(ENDED / 2);
+});
+
+test("the comment actions of one workspace take at most its share of the places of a platform, however many of its accounts wait", async () => {
+  const { sql } = database;
+  const newAccount = (workspaceId: string) =>
+    ({ id: randomUUID(), workspaceId, platform: "x" }) as const;
+  const workspaceId = randomUUID();
+  for (let accounts = 0; accounts < 20; accounts += 1) await request(sql, newAccount(workspaceId));
+  const other = await request(sql, newAccount(randomUUID()));
+  const limits = { ...LIMITS, platforms: ["x"], maxPerPlatform: 8, maxPerWorkspace: 4 };
+  const claim = async () => (await sql.begin((tx) => claimActions(tx, limits))).actions;
+
+  const claimed = [...(await claim()), ...(await claim())];
+  expect(claimed.filter((action) => action.workspaceId === workspaceId)).toHaveLength(4);
+  expect(claimed.map(({ id }) => id)).toContain(other);
 });

@@ -27,7 +27,7 @@ afterAll(async () => {
  * exactly once.
  */
 async function expectOnce(sql: Sql, rounds: readonly ActionRound[]): Promise<void> {
-  const actions = await untilAllEnded(sql, { timeoutMs: 120_000 });
+  const actions = await untilAllEnded(sql);
   await stage.untilArrived();
   const byId = new Map(actions.map((action) => [action.id, action]));
   const ends = await Promise.all(
@@ -75,17 +75,14 @@ test(
  * its reply.
  */
 async function untilTakenOver(sql: Sql, commentId: string): Promise<void> {
-  await eventually(
-    async () => {
-      const rows = await sql`
+  await eventually(async () => {
+    const rows = await sql`
         select 1
         from comment_actions
         where comment_id = ${commentId}
         and (call_number > 1 and status <> 'calling' or status = 'succeeded')`;
-      return rows.length === 1;
-    },
-    { timeoutMs: 120_000 },
-  );
+    return rows.length === 1;
+  });
 }
 
 test.concurrent.each(["before", "after"] as const)(
@@ -166,14 +163,12 @@ test.concurrent.each(
     for (const round of rounds) await stage.request(sql, round);
     process.arm(point, order);
     process.start();
-    await eventually(() => process.isDead || process.isStopped, {
-      timeoutMs: 120_000,
-    });
+    await eventually(() => process.isDead || process.isStopped);
     const settings = { visibleCallMs: 1_500, leaseMs: 1_000, reconcileTimeScale: SCALE / 4 };
     await using worker = stage.startWorker(process.database, { settings });
     // A stopped process continues when another worker has finished its actions, and then works on
     // one more.
-    await untilAllEnded(sql, { timeoutMs: 120_000 });
+    await untilAllEnded(sql);
     await worker[Symbol.asyncDispose]();
     await continueWith(process, last);
 

@@ -4,6 +4,7 @@ import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import type { InboxCommentJson, InboxJson } from "@postrider/rest/dashboard/inbox";
 import { newId } from "@postrider/shared/ids";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
+import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -195,6 +196,21 @@ test("a refresh reads the newest publications of the workspace, at most once a m
   const events = await sql<{ type: string }[]>`
     select type from outbox where payload::jsonb ->> 'workspaceId' = ${workspaceId}`;
   expect(events).toEqual([{ type: "postrider.engagement.v1.InboxChanged" }]);
+});
+
+test("a refresh goes on when the deadline of the request has passed that began it", async () => {
+  const account = world.addAccount();
+  const { workspaceId } = account;
+  await publish(account);
+  const deadlines: unknown[] = [];
+  world.page = () => {
+    deadlines.push(findContext()?.deadlineAt);
+    return { kind: "page", comments: [], next: undefined };
+  };
+  const { inbox } = clients();
+  const context = { requestId: "request", deadlineAt: performance.now() + 60_000 };
+  await runInContext(context, () => inbox.refreshInbox({ workspaceId }));
+  await eventually(() => expect(deadlines).toEqual([undefined]));
 });
 
 test("a refresh does not ask an account that failed again, nor one that a limit holds", async () => {

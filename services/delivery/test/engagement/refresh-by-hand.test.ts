@@ -1,5 +1,6 @@
 import type { MetricsFailure, MetricsReading } from "@postrider/platforms/metrics/connector";
 import { newId } from "@postrider/shared/ids";
+import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimByHand } from "#src/engagement/db/target-metrics.ts";
@@ -200,6 +201,18 @@ test("a refresh of metrics by hand that takes too long is counted as deferred in
   resolve();
   await eventually(async () => (await stage.readRow(slow))?.views === 1);
   expect((await stage.announced()).toSorted()).toEqual([slow.targetId, fast.targetId].toSorted());
+});
+
+test("the call of a refresh by hand has no deadline of the request, which it may outlast", async () => {
+  const [target] = await stage.publish("x");
+  const seen: unknown[] = [];
+  x.reactions.push((call) => {
+    seen.push(findContext());
+    return x.answer(call);
+  });
+  const context = { requestId: "request", deadlineAt: performance.now() + 60_000 };
+  await runInContext(context, () => stage.serve().refresh([target]));
+  expect(seen).toEqual([{ requestId: "request" }]);
 });
 
 test("metrics that are older than the stored ones are counted as stale and change nothing", async () => {

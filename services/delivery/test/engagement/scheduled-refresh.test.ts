@@ -408,6 +408,24 @@ test("metrics of other platforms are refreshed while one platform does not answe
   await refresher.end();
 });
 
+test("metrics are refreshed while the token server of another workspace does not answer", async () => {
+  await open();
+  const [slow] = await stage.publishDue(1);
+  const [other] = await stage.publishDue(1);
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  stage.world.renewing = { accountId: slow.accountId, ended };
+  const refresher = stage.refresher();
+  const viewsOf = async (target: TestTarget) => (await stage.readRow(target))?.views;
+  await eventually(async () => {
+    await refresher.pass();
+    return (await viewsOf(other)) === 1;
+  });
+  expect(await viewsOf(slow)).toBeNull();
+  end();
+  await refresher.end();
+  expect(await viewsOf(slow)).toBe(2);
+});
+
 test("metrics of one account that cannot be stored do not prevent those of other accounts from being stored", async () => {
   await open();
   const [bad] = await stage.publishDue(1);

@@ -248,6 +248,26 @@ test("publish tasks that are claimed together do not wait for a token server tha
   await untilStatus(database.sql, slow, "published");
 });
 
+test("deletions that are claimed together do not wait for a token server that another workspace runs itself", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [slow, other] = [world.addTarget(), world.addTarget()];
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  world.renewing = { accountId: slow.accountId, ended };
+  await requestDeletions(sql, [slow, other]);
+  await using _worker = startWorker(database, world);
+
+  await eventually(async () =>
+    expect(await lastDeletion(sql, other)).toMatchObject({ status: "deleted" }),
+  );
+  expect(await lastDeletion(sql, slow)).toBeUndefined();
+  end();
+  await eventually(async () =>
+    expect(await lastDeletion(sql, slow)).toMatchObject({ status: "deleted" }),
+  );
+});
+
 test("deletions of one workspace that get no answer do not stop those of others on the same platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;

@@ -111,3 +111,18 @@ test("a target of a removed post stays while its deletion on the platform has no
 
   expect(await countRows(sql, target)).toEqual([5]);
 });
+
+test("nothing is removed while the posts service knows none of the newest posts, because its data is older", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const old = await addTarget(sql);
+  const [first, newest] = [
+    await addTarget(sql, { createdDays: 3 }),
+    await addTarget(sql, { createdDays: 1 }),
+  ];
+
+  await removeTargetPage({ sql, posts: postsWith(), logger }, NIL_ID);
+  expect(await countRows(sql, old, first, newest)).toEqual([5, 5, 5]);
+  await removeTargetPage({ sql, posts: postsWith(first.postId), logger }, NIL_ID);
+  expect(await countRows(sql, old, first, newest)).toEqual([0, 5, 5]);
+});

@@ -1,6 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
 import { createLogger } from "@postrider/shared/telemetry/logger";
+import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { HintSource } from "./hint-source.ts";
@@ -41,5 +42,23 @@ test("a workspace whose page opens while hints are awaited reads again when the 
   expect(gaps.filter((ids) => ids.length > 0)).toEqual([["a"], ["b"]]);
   source.watch(new Set());
   give("c2");
+  await source[Symbol.asyncDispose]();
+});
+
+test("hints are still asked for when the deadline of the request has passed that opened the first page", async () => {
+  const contexts: unknown[] = [];
+  const source = new HintSource({
+    client: {
+      waitForHints: () => {
+        contexts.push(findContext());
+        return Promise.reject(new Error("not needed"));
+      },
+    },
+    logger: createLogger({ service: "gateway", level: "silent" }),
+    onHints: () => undefined,
+    onGap: () => undefined,
+  });
+  runInContext({ requestId: "first", deadlineAt: 0 }, () => source.watch(new Set(["a"])));
+  await eventually(() => expect(contexts).toEqual([undefined]));
   await source[Symbol.asyncDispose]();
 });

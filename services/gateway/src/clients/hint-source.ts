@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "@connectrpc/connect";
 import type { Hint, HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
@@ -21,6 +22,9 @@ export interface HintSourceOptions {
  */
 export class HintSource implements AsyncDisposable {
   readonly #options: HintSourceOptions;
+  // Its calls serve all pages for as long as one is open, so they do not carry the deadline of the
+  // request that opened the first.
+  readonly #outsideRequests = AsyncLocalStorage.snapshot();
   #workspaceIds: ReadonlySet<string> = new Set();
   #cursor = "";
   #loop: Promise<void> | undefined;
@@ -36,7 +40,7 @@ export class HintSource implements AsyncDisposable {
    */
   watch(workspaceIds: ReadonlySet<string>): void {
     this.#workspaceIds = workspaceIds;
-    if (workspaceIds.size > 0) this.#loop ??= this.#run();
+    if (workspaceIds.size > 0) this.#loop ??= this.#outsideRequests(() => this.#run());
   }
 
   async #run(): Promise<void> {

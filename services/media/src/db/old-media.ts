@@ -47,6 +47,18 @@ export async function listOldMedia(
     limit ${limit}`;
 }
 
+/** The last users of the newest media. A younger one may not be stored yet. */
+export async function listNewestUsers(sql: ISql, limit: number): Promise<readonly string[]> {
+  const rows = await sql<{ postId: string }[]>`
+    select u.post_id
+    from (select id from media order by id desc limit 1000) as m
+    join media_usages as u on u.media_id = m.id
+    where u.noted_at between now() - interval '30 days' and now() - interval '10 minutes'
+    order by u.noted_at desc
+    limit ${limit}`;
+  return rows.map(({ postId }) => postId);
+}
+
 export function hasTooManyUsages({ usages }: OldMedia): boolean {
   return usages.length > MAX_USAGES;
 }

@@ -106,10 +106,10 @@ function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountR
           <Can account={account} />
         )}
       </td>
-      <td className="not-s">
+      <td className="not-s nowrap">
         <Access account={account} />
       </td>
-      <td className="not-s">
+      <td className="not-s nowrap">
         <Limit id={id} />
       </td>
       <td className={classNames("end", css.actions)}>

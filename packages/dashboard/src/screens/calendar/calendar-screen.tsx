@@ -2,6 +2,7 @@ import type { PostSummary } from "@postrider/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import { useLocation, useRouter } from "wouter";
+import { queryClient } from "../../api/query-client.ts";
 import { useKeys } from "../../keys/use-keys.ts";
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
@@ -12,7 +13,7 @@ import { MoveDialog } from "../../posts/move-dialog.tsx";
 import { queueApi } from "../../queue/queue-api.ts";
 import { proposeTime } from "../../queue/queue-slots.ts";
 import { useCan } from "../../session/session-context.ts";
-import { useSettings } from "../../settings/settings.ts";
+import { readSettings, useSettings } from "../../settings/settings.ts";
 import { longDateOf, monthOf, spanOf } from "../../time/format-time.ts";
 import { toInstantText } from "../../time/place-in-zone.ts";
 import { placeOf } from "../../time/place-names.ts";
@@ -33,6 +34,12 @@ import { useLocks } from "./use-locks.ts";
 import { type Place, usePlace } from "./use-place.ts";
 
 const NONE: readonly PostSummary[] = [];
+
+/** Reads this month while the pointer is on the way to the calendar. */
+export function prepare(): void {
+  const today = Temporal.Now.plainDateISO(readSettings().zone);
+  void queryClient.query(postsOf(rangeOf("month", today))).catch(() => undefined);
+}
 
 /** The posts of a range, of one account if it is chosen; the periods beside it are read ahead. */
 function usePosts(place: Place) {

@@ -1,10 +1,8 @@
 import type { QueueSlotRule } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
-import { SquarePen } from "lucide-react";
 import { useMemo } from "react";
-import { LinkButton } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
-import { EmptyState } from "../../kit/empty-state.tsx";
+import { WriteFirst } from "../../posts/write-first.tsx";
 import { queueApi } from "../../queue/queue-api.ts";
 import { queueSlots } from "../../queue/queue-slots.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -127,18 +125,7 @@ function NothingPlanned({ canWrite }: { readonly canWrite: boolean }) {
   const words = useWords(calendarWords);
   return (
     <Card>
-      <EmptyState
-        title={words.empty}
-        action={
-          canWrite && (
-            <LinkButton kind="primary" icon={SquarePen} href="/posts/new">
-              {words.newPost}
-            </LinkButton>
-          )
-        }
-      >
-        {words.emptyHint}
-      </EmptyState>
+      <WriteFirst title={words.empty} hint={words.emptyHint} canWrite={canWrite} />
     </Card>
   );
 }

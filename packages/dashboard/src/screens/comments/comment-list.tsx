@@ -1,12 +1,14 @@
 import type { PlatformId } from "@postrider/client";
 import type { InboxCommentJson } from "@postrider/rest/dashboard/inbox";
 import { ArrowUp } from "lucide-react";
+import { memo, useDeferredValue } from "react";
 import { Link } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
 import { Button } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { MoreButton } from "../../kit/more-button.tsx";
 import { PlatformTile } from "../../kit/platform-tile.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Select } from "../../kit/select.tsx";
@@ -35,7 +37,9 @@ interface CommentListProps {
 
 export function CommentList({ view, inbox, onShow }: CommentListProps) {
   const words = useWords(commentsWords);
-  const { comments, newCount, showNew, hasNextPage, isFetchingNextPage, fetchNextPage } = inbox;
+  const { comments, newCount, showNew } = inbox;
+  // Drawn in pieces, between which the page goes on answering.
+  const drawn = useDeferredValue(comments);
   useRowKeys(view, comments, onShow);
   return (
     <section className={css.left} aria-label={words.list}>
@@ -47,19 +51,21 @@ export function CommentList({ view, inbox, onShow }: CommentListProps) {
       )}
       <State view={view} inbox={inbox} />
       <ul>
-        {comments.map((comment) => (
-          <li key={comment.id}>
-            <Row comment={comment} view={view} />
+        {drawn.map((comment) => (
+          <li key={comment.id} className={css.item}>
+            <Row
+              comment={comment}
+              href={hrefOf(view, comment)}
+              isOpen={view.comment === comment.id}
+            />
           </li>
         ))}
       </ul>
-      {hasNextPage && (
-        <div className="pad">
-          <Button small block busy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            {words.showMore}
-          </Button>
-        </div>
-      )}
+      <div className={classNames(inbox.hasNextPage && "pad")}>
+        <MoreButton small block list={inbox} isDrawing={drawn !== comments}>
+          {words.showMore}
+        </MoreButton>
+      </div>
     </section>
   );
 }
@@ -109,24 +115,29 @@ function Filters({ view, inbox, onShow }: CommentListProps) {
   );
 }
 
-interface RowProps {
-  readonly comment: InboxCommentJson;
-  readonly view: View;
+function hrefOf(view: View, { id }: InboxCommentJson): string {
+  return `/comments?${new URLSearchParams(toParameters({ ...view, comment: id })).toString()}`;
 }
 
-function Row({ comment, view }: RowProps) {
+interface RowProps {
+  readonly comment: InboxCommentJson;
+  readonly href: string;
+  /** Its conversation is shown. */
+  readonly isOpen: boolean;
+}
+
+const Row = memo(function Row({ comment, href, isOpen }: RowProps) {
   const words = useWords(commentsWords);
   const kit = useWords(kitWords);
   const now = useNow();
   const { id, text, author, state, platform, createdAt, hidden } = comment;
   const title = usePostTitle(comment);
   const ms = now.epochMilliseconds - Date.parse(createdAt);
-  const query = new URLSearchParams(toParameters({ ...view, comment: id })).toString();
   return (
     <Link
-      href={`/comments?${query}`}
+      href={href}
       className={classNames(css.row, state === "open" && css.unread)}
-      aria-current={view.comment === id || undefined}
+      aria-current={isOpen || undefined}
       data-row={id}
     >
       <span className={css.rowHead}>
@@ -146,7 +157,7 @@ function Row({ comment, view }: RowProps) {
       </span>
     </Link>
   );
-}
+});
 
 /** `J` and `K` open the next and the previous comment; on a phone they move the focus only. */
 function useRowKeys(

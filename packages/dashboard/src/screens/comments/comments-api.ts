@@ -19,7 +19,9 @@ export interface InboxFilter {
   readonly accountId: string | undefined;
 }
 
-const PAGE = 30;
+const FIRST_PAGE = 30;
+/** Few requests: all pages are read again each minute. */
+const NEXT_PAGE = 100;
 const NEWEST = 100;
 const READ_AGAIN_MS = 60_000;
 const ASK_AGAIN_MS = 1_000;
@@ -30,7 +32,8 @@ export const commentsApi = {
     infiniteQueryOptions({
       queryKey: ["comment", "list", "inbox", filter],
       queryFn: ({ pageParam, signal }) => {
-        const query = { ...filter, limit: PAGE, cursor: pageParam || undefined };
+        const limit = pageParam === "" ? FIRST_PAGE : NEXT_PAGE;
+        const query = { ...filter, limit, cursor: pageParam || undefined };
         return appApi<InboxJson>("GET", "/inbox", { query, signal });
       },
       initialPageParam: "",

@@ -7,6 +7,7 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { Thumbnail } from "../../posts/thumbnail.tsx";
 import { useAccountName, useAccounts } from "../../posts/use-accounts.ts";
+import { useNewestMedia } from "../../posts/use-newest-media.ts";
 import { useWords } from "../../words/use-words.ts";
 import { Bubble, OtherButtons, SelectedButtons } from "./bubble.tsx";
 import { commentsApi } from "./comments-api.ts";
@@ -115,6 +116,7 @@ function Head({ comment, onBack }: HeadProps) {
   const words = useWords(commentsWords);
   const title = usePostTitle(comment);
   const mediaId = useFirstMedia(comment);
+  const newest = useNewestMedia();
   const permalink = useTarget(comment)?.permalink ?? null;
   const account = useAccountName(comment.accountId);
   const { name } = PLATFORMS[comment.platform as PlatformId];
@@ -128,7 +130,11 @@ function Head({ comment, onBack }: HeadProps) {
         className="only-s"
         onClick={onBack}
       />
-      {mediaId !== undefined && <Thumbnail mediaId={mediaId} />}
+      {mediaId !== undefined && (
+        <span className="not-s">
+          <Thumbnail media={newest.get(mediaId)} />
+        </span>
+      )}
       <div className={css.headText}>
         <b className="clip sm" title={title}>
           {title}

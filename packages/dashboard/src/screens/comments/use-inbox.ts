@@ -9,6 +9,8 @@ interface Known {
   readonly ids: ReadonlySet<string>;
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
 /**
  * The comments of a view, newest first. New ones wait behind a button, so that no row moves under
  * the pointer.
@@ -19,10 +21,12 @@ export function useInbox(view: View) {
   const { data } = query;
   const comments = useMemo(() => data?.pages.flatMap((page) => page.comments) ?? [], [data]);
   const list = JSON.stringify(filter);
-  const [known, setKnown] = useState<Known>({ list, ids: new Set() });
-  const ids = known.list === list ? known.ids : new Set<string>();
-  const last = comments.findLastIndex(({ id }) => ids.has(id));
-  const shown = comments.filter(({ id }, index) => ids.has(id) || index > last);
+  const [known, setKnown] = useState<Known>({ list, ids: NONE });
+  const ids = known.list === list ? known.ids : NONE;
+  const shown = useMemo(() => {
+    const last = comments.findLastIndex(({ id }) => ids.has(id));
+    return comments.filter(({ id }, index) => ids.has(id) || index > last);
+  }, [comments, ids]);
   if (known.list !== list || shown.some(({ id }) => !ids.has(id)))
     setKnown({ list, ids: new Set([...ids, ...shown.map(({ id }) => id)]) });
   return {

@@ -9,13 +9,13 @@ import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
 import css from "./compose.module.css";
-import { canPublish, lengthFor, useComposition, type Writer } from "./composition.ts";
+import { canPublish, shownLength, useComposition, type Writer } from "./composition.ts";
 import { withAccount } from "./draft.ts";
 import { faultsOf } from "./faults.ts";
 import { counterText, tileState } from "./tile-state.ts";
 
 /** The accounts, each with what stands in the way of it. */
-export function AccountPicker({ isChecked }: { readonly isChecked: boolean }) {
+export function AccountPicker() {
   const words = useWords(composeWords);
   const { writers, chosen, change } = useComposition();
   const open = writers.filter(canPublish);
@@ -41,7 +41,7 @@ export function AccountPicker({ isChecked }: { readonly isChecked: boolean }) {
       ) : (
         <div className={css.accounts} data-place="accounts" tabIndex={-1}>
           {writers.map((writer) => (
-            <AccountTile key={writer.id} writer={writer} isChecked={isChecked} />
+            <AccountTile key={writer.id} writer={writer} />
           ))}
         </div>
       )}
@@ -49,20 +49,16 @@ export function AccountPicker({ isChecked }: { readonly isChecked: boolean }) {
   );
 }
 
-interface AccountTileProps {
-  readonly writer: Writer;
-  readonly isChecked: boolean;
-}
-
-function AccountTile({ writer, isChecked }: AccountTileProps) {
-  const { draft, change, writers, faults } = useComposition();
+function AccountTile({ writer }: { readonly writer: Writer }) {
+  const composition = useComposition();
+  const { draft, change, writers, faults, isChecked } = composition;
   const { id, username, displayName, platform } = writer;
   const isChosen = draft.accountIds.includes(id);
   const state = tileState({
     writer,
     isChosen,
     faults: faultsOf(faults, id),
-    length: lengthFor(draft, writer),
+    length: shownLength(composition, writer),
     isChecked,
   });
   const order = writers.map((each) => each.id);
@@ -96,9 +92,9 @@ interface TileLineProps {
 function TileLine({ writer, state: { says, tone } }: TileLineProps) {
   const words = useWords(composeWords);
   const { language } = useSettings();
-  const { draft } = useComposition();
-  const counter = counterText(lengthFor(draft, writer), language);
-  const isOwn = draft.own[writer.id]?.content !== undefined;
+  const composition = useComposition();
+  const counter = counterText(shownLength(composition, writer), language);
+  const isOwn = composition.draft.own[writer.id]?.content !== undefined;
   const line = says === "counter" ? (isOwn ? words.tile.own(counter) : counter) : words.tile[says];
   return <span className={classNames(css.line, "num clip", css[`line-${tone}`])}>{line}</span>;
 }

@@ -69,7 +69,13 @@ function useComposer(props: ComposerProps) {
   };
   const { writers } = props;
   const faults = gatherFaults(check.faults, writers);
-  const composition = useTabs({ draft: handle.draft, change, writers, faults });
+  const composition = useTabs({
+    draft: handle.draft,
+    change,
+    writers,
+    faults,
+    isChecked: check.isCurrent,
+  });
   const media = useMedia(composition, base?.post);
   const leave = () => navigate(base === undefined ? "/posts" : `/posts/${base.post.id}`);
   useCleanAddress(props.seed);
@@ -97,7 +103,7 @@ export function Composer(props: ComposerProps) {
         <div className={css.compose} data-hides-tabbar="">
           <div className="stack">
             <StateNotes handle={handle} onRestart={() => restart(base)} />
-            <AccountPicker isChecked={check.isCurrent} />
+            <AccountPicker />
             <TextCard onFiles={media.uploads.addFiles}>
               <Shelf uploads={media.uploads} urlOf={media.urlOf} onDescribe={media.describe} />
             </TextCard>

@@ -18,6 +18,8 @@ export interface Composition {
   readonly writers: readonly Writer[];
   readonly chosen: readonly Writer[];
   readonly faults: readonly Fault[];
+  /** Whether `faults` are of the draft as it is now: then the server knows better than a count. */
+  readonly isChecked: boolean;
   /** "all", or the id of the account whose part is shown. */
   readonly tab: string;
   readonly openTab: (tab: string) => void;
@@ -69,6 +71,19 @@ export function lengthFor(draft: Draft, { id, rules }: Writer): Length {
     max: textLimitOf(rules, attachedOf(draft.media)),
     unit,
   };
+}
+
+/** The length to show: the server's where it has counted, because it knows what a link is there. */
+export function shownLength(
+  { draft, faults, isChecked }: Pick<Composition, "draft" | "faults" | "isChecked">,
+  writer: Writer,
+): Length {
+  const length = lengthFor(draft, writer);
+  const fault = faults.find(
+    ({ code, accountId, limit }) =>
+      code === "content_too_long" && accountId === writer.id && limit === length.max,
+  );
+  return isChecked ? { ...length, count: fault?.actual ?? length.count } : length;
 }
 
 export type PartName = "text" | "title" | "privacy" | "tags";

@@ -9,7 +9,7 @@ import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
 import css from "./compose.module.css";
-import { lengthFor, useComposition, type Writer } from "./composition.ts";
+import { lengthFor, shownLength, useComposition, type Writer } from "./composition.ts";
 import { type DraftMedia, textFor } from "./draft.ts";
 import { getsWords, previewParts } from "./preview-parts.ts";
 import { counterText } from "./tile-state.ts";
@@ -120,10 +120,10 @@ function PreviewMedia({ media, urlOf }: PreviewProps & { readonly media: readonl
 function PreviewFoot({ writer }: { readonly writer: Writer }) {
   const words = useWords(composeWords);
   const { language } = useSettings();
-  const { draft } = useComposition();
-  const length = lengthFor(draft, writer);
+  const composition = useComposition();
+  const length = shownLength(composition, writer);
   const over = length.count - length.max;
-  const isOwn = draft.own[writer.id]?.content !== undefined;
+  const isOwn = composition.draft.own[writer.id]?.content !== undefined;
   const numbers = new Intl.NumberFormat(language);
   const said = isOwn ? words.usesOwnText : words.fits;
   return (

@@ -6,7 +6,7 @@ import type { Place } from "./faults.ts";
 
 /** The tab that is open, and the way to the place where something is changed. */
 export function useTabs(
-  parts: Pick<Composition, "draft" | "change" | "writers" | "faults">,
+  parts: Omit<Composition, "chosen" | "tab" | "openTab" | "go">,
 ): Composition {
   const [tab, setTab] = useState("all");
   const chosen = parts.writers.filter(({ id }) => parts.draft.accountIds.includes(id));

@@ -1,9 +1,9 @@
 import type { CreatedDashboardApiKey } from "@postrider/rest/dashboard/api-key-schemas";
 import { useState } from "react";
 import { Button } from "../../kit/button.tsx";
-import { CopyButton } from "../../kit/copy-button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Checkbox } from "../../kit/field.tsx";
+import { SecretBox } from "../../kit/secret-box.tsx";
 import { useWords } from "../../words/use-words.ts";
 import { keysWords } from "./keys-words.ts";
 import css from "./keys.module.css";
@@ -29,10 +29,7 @@ export function MadeKey({ made, onDone }: MadeKeyProps) {
     >
       <div className="stack">
         <p className="sm quiet">{words.madeText}</p>
-        <div className={css.secret}>
-          <code>{made.secret}</code>
-          <CopyButton text={made.secret} label={words.copyKey} />
-        </div>
+        <SecretBox text={made.secret} label={words.copyKey} />
         <p className="xs muted">{words.tryIt}</p>
         {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it can be scrolled by keys */}
         <pre className={css.code} tabIndex={0} aria-label={words.tryLabel}>

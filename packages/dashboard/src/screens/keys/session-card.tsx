@@ -78,6 +78,9 @@ function SessionRow({ session, onEnd }: SessionRowProps) {
         {isCurrent && <span className="tag">{words.thisOne}</span>}
         <br />
         <span className="muted xs">{key === null ? words.byLink : words.byKey(key.prefix)}</span>
+        <div className="muted xs only-s">
+          <Time at={lastSeenAt} />
+        </div>
       </td>
       <td className="muted not-s">
         <Time at={createdAt} />

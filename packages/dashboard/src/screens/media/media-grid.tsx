@@ -1,4 +1,5 @@
 import { FileX, ImagePlus } from "lucide-react";
+import { memo } from "react";
 import { classNames } from "../../kit/class-names.ts";
 import { AddFiles } from "../../media/add-files.tsx";
 import type { LibraryMedia } from "../../media/media-api.ts";
@@ -42,7 +43,7 @@ export function MediaGrid({ files, uploads, selectedId, onSelect }: MediaGridPro
           key={file.id}
           file={file}
           isSelected={file.id === selectedId}
-          onSelect={() => onSelect(file.id)}
+          onSelect={onSelect}
         />
       ))}
     </ul>
@@ -52,10 +53,10 @@ export function MediaGrid({ files, uploads, selectedId, onSelect }: MediaGridPro
 interface FileItemProps {
   readonly file: LibraryMedia;
   readonly isSelected: boolean;
-  readonly onSelect: () => void;
+  readonly onSelect: (id: string) => void;
 }
 
-function FileItem({ file, isSelected, onSelect }: FileItemProps) {
+const FileItem = memo(function FileItem({ file, isSelected, onSelect }: FileItemProps) {
   const words = useWords(mediaWords);
   const { language } = useSettings();
   const { url, kind, altText, durationMs, fileName, width, height, usedIn } = file;
@@ -66,7 +67,7 @@ function FileItem({ file, isSelected, onSelect }: FileItemProps) {
         className={css.open}
         aria-label={durationMs === null ? fileName : `${fileName}, ${durationText(durationMs)}`}
         aria-pressed={isSelected}
-        onClick={onSelect}
+        onClick={() => onSelect(file.id)}
       >
         <Picture
           url={url}
@@ -96,7 +97,7 @@ function FileItem({ file, isSelected, onSelect }: FileItemProps) {
       </div>
     </li>
   );
-}
+});
 
 interface UploadItemProps {
   readonly upload: Upload;

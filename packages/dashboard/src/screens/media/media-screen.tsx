@@ -10,6 +10,7 @@ import { Button } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { FileInput, pasteFiles, useDrop } from "../../media/add-files.tsx";
@@ -85,6 +86,7 @@ interface LibraryProps {
 }
 
 function Library({ library, uploads, onShowAll }: LibraryProps) {
+  const words = useWords(mediaWords);
   const [selectedId, select] = useState<string>();
   const addFiles = uploads?.addFiles ?? (() => undefined);
   const { isOver, ...drop } = useDrop(addFiles);
@@ -99,26 +101,14 @@ function Library({ library, uploads, onShowAll }: LibraryProps) {
       <div className="stack">
         {files.length === 0 && <NoFiles onShowAll={onShowAll} />}
         <MediaGrid files={files} uploads={uploads} selectedId={selected?.id} onSelect={select} />
-        <MoreFiles library={library} />
+        <MoreButton list={library} className={css.more}>
+          {words.more}
+        </MoreButton>
       </div>
       {selected && (
         <MediaDetail key={selected.id} file={selected} onClose={() => select(undefined)} />
       )}
     </div>
-  );
-}
-
-function MoreFiles({ library }: Pick<LibraryProps, "library">) {
-  const words = useWords(mediaWords);
-  if (!library.hasNextPage) return null;
-  return (
-    <Button
-      className={css.more}
-      busy={library.isFetchingNextPage}
-      onClick={() => void library.fetchNextPage()}
-    >
-      {words.more}
-    </Button>
   );
 }
 

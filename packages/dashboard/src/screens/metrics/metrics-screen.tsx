@@ -1,11 +1,9 @@
 import type { PostDetail } from "@postrider/client";
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { SquarePen } from "lucide-react";
 import { useMemo } from "react";
-import { LinkButton } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
-import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
+import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
@@ -14,6 +12,7 @@ import { Select } from "../../kit/select.tsx";
 import { accountLabelOf } from "../../posts/account-name.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
+import { WriteFirst } from "../../posts/write-first.tsx";
 import { useNow } from "../../time/use-now.ts";
 import { useWords } from "../../words/use-words.ts";
 import { ChartCard, sentAtOf } from "./chart-card.tsx";
@@ -152,16 +151,7 @@ function NothingPublished() {
   const words = useWords(metricsWords);
   return (
     <Card>
-      <EmptyState
-        title={words.empty}
-        action={
-          <LinkButton kind="primary" icon={SquarePen} href="/posts/new">
-            {words.newPost}
-          </LinkButton>
-        }
-      >
-        {words.emptyHint}
-      </EmptyState>
+      <WriteFirst title={words.empty} hint={words.emptyHint} />
     </Card>
   );
 }

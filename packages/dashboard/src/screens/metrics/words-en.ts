@@ -57,7 +57,6 @@ export const metricsEn = {
   empty: "Nothing was published in the last 30 days.",
   emptyHint:
     "Metrics are read from the platforms an hour after a post goes out, and then less often.",
-  newPost: "New post",
   refreshed: (ready: number, eligible: number) =>
     `Read again from ${ready} of ${eligible} accounts.`,
 };

@@ -55,6 +55,5 @@ export const metricsKo: typeof metricsEn = {
   more: "가장 최근 게시 20,000건만 계산했습니다.",
   empty: "지난 30일 동안 게시된 것이 없습니다.",
   emptyHint: "게시 한 시간 뒤부터 플랫폼에서 통계를 읽고, 그 뒤로는 점차 드물게 읽습니다.",
-  newPost: "새 게시물",
   refreshed: (ready, eligible) => `계정 ${eligible}개 중 ${ready}개에서 다시 읽었습니다.`,
 };

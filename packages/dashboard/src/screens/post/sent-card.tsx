@@ -4,6 +4,7 @@ import { useState } from "react";
 import { LinkButton } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
+import { durationText } from "../../media/upload-state.ts";
 import { langOf } from "../../posts/lang-of.ts";
 import { Picture } from "../../posts/thumbnail.tsx";
 import { useCan } from "../../session/session-context.ts";
@@ -58,11 +59,10 @@ function Again({ id, isPlanned }: { readonly id: string; readonly isPlanned: boo
 }
 
 function Duration({ ms }: { readonly ms: number }) {
-  const seconds = Math.round(ms / 1000);
   return (
     <span className={css.duration}>
       <Play className="i i-s" aria-hidden="true" />
-      {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, "0")}
+      {durationText(ms)}
     </span>
   );
 }

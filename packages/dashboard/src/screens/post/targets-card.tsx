@@ -53,13 +53,14 @@ export function TargetsCard({ post }: { readonly post: PostDetail }) {
   const targets = [...post.targets].sort((one, other) => rankOf(post, one) - rankOf(post, other));
   const { hurt, mark, look, title } = headOf(post, words);
   const firstHurt = targets.find(({ error }) => error !== null);
+  const isSome = targets.some(({ status }) => status === "published");
   const isUnsettled = mark !== undefined || post.status === "publishing";
   return (
     <Card
       className={look}
       mark={mark && <StatusIcon status={mark as Status} />}
       title={title}
-      aside={isUnsettled ? words.neverAgain : undefined}
+      aside={isUnsettled && isSome ? words.neverAgain : undefined}
       actions={mark && <RetryAll post={post} hurt={hurt} />}
     >
       {targets.map((target) => (

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { Plug, SquarePen } from "lucide-react";
+import { Plug } from "lucide-react";
 import { Button, LinkButton } from "../../kit/button.tsx";
 import { EmptyState } from "../../kit/empty-state.tsx";
 import { postsApi } from "../../posts/posts-api.ts";
+import { WriteFirst } from "../../posts/write-first.tsx";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { type Filters, isSet } from "./filters.ts";
@@ -49,15 +50,6 @@ function NoneYet() {
       {words.noAccount}
     </EmptyState>
   ) : (
-    <EmptyState
-      title={words.noneTitle}
-      action={
-        <LinkButton kind="primary" icon={SquarePen} href="/posts/new">
-          {words.newPost}
-        </LinkButton>
-      }
-    >
-      {words.noneHint}
-    </EmptyState>
+    <WriteFirst title={words.noneTitle} hint={words.noneHint} />
   );
 }

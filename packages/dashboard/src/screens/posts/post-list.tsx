@@ -1,7 +1,9 @@
 import type { PostSummary } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { memo, useMemo } from "react";
 import { postsApi } from "../../posts/posts-api.ts";
+import { useAccounts } from "../../posts/use-accounts.ts";
+import { useNewestMedia } from "../../posts/use-newest-media.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { clockOf, dayHeadOf } from "../../time/format-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
@@ -9,43 +11,50 @@ import { placeOf } from "../../time/place-names.ts";
 import { useNow } from "../../time/use-now.ts";
 import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
-import { groupByDay, type Line } from "./group-by-day.ts";
+import { groupByDay } from "./group-by-day.ts";
 import { PostRow } from "./post-row.tsx";
 import { postsWords } from "./posts-words.ts";
 import css from "./posts.module.css";
 import type { RowWords } from "./row-words.ts";
 
+interface PostListProps {
+  readonly posts: readonly PostSummary[];
+}
+
 /** The posts by the day of their time, latest first, with a line where the present is. */
-export function PostList({ posts }: { readonly posts: readonly PostSummary[] }) {
+export const PostList = memo(function PostList({ posts }: PostListProps) {
   const { language, zone } = useSettings();
   const kit = useWords(kitWords);
   const now = useNow();
   const days = useMemo(() => groupByDay(posts, zone, now), [posts, zone, now]);
   const words = useRowWords(posts);
+  const accounts = useAccounts();
+  const media = useNewestMedia();
+  const today = now.toZonedDateTimeISO(zone);
   return days.map(({ day, lines, first }) => {
-    const zoned = toZoned(first, zone);
-    const head = dayHeadOf(zoned, now.toZonedDateTimeISO(zone), { language, words: kit });
+    const head = dayHeadOf(toZoned(first, zone), today, { language, words: kit });
     return (
       <section key={day} aria-label={head}>
         <h3 className={css.dayHead}>{head}</h3>
         <ul>
-          {lines.map((line) => (
-            <ListLine key={line === "now" ? "now" : line.id} line={line} words={words} />
-          ))}
+          {lines.map((line) =>
+            line === "now" ? (
+              <Now key={line} />
+            ) : (
+              <PostRow
+                key={line.id}
+                post={line}
+                words={words.get(line.id)}
+                accounts={accounts}
+                media={media.get(line.mediaIds[0] ?? "")}
+              />
+            ),
+          )}
         </ul>
       </section>
     );
   });
-}
-
-interface ListLineProps {
-  readonly line: Line;
-  readonly words: ReadonlyMap<string, RowWords>;
-}
-
-function ListLine({ line, words }: ListLineProps) {
-  return line === "now" ? <Now /> : <PostRow post={line} words={words.get(line.id)} />;
-}
+});
 
 function Now() {
   const words = useWords(postsWords);

@@ -1,5 +1,6 @@
-import type { PostSummary } from "@postrider/client";
+import type { Account, PostSummary } from "@postrider/client";
 import { AppWindow, Bot, CodeXml, Images, type LucideIcon } from "lucide-react";
+import { memo } from "react";
 import { Link } from "wouter";
 import { classNames } from "../../kit/class-names.ts";
 import { StatusLabel } from "../../kit/status.tsx";
@@ -8,9 +9,8 @@ import { Time } from "../../kit/time.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { PostMenu } from "../../posts/post-menu.tsx";
 import { postWords } from "../../posts/post-words.ts";
-import { Thumbnail } from "../../posts/thumbnail.tsx";
+import { type ListMedia, Thumbnail } from "../../posts/thumbnail.tsx";
 import { tileStatusOf } from "../../posts/tile-status.ts";
-import { useAccounts } from "../../posts/use-accounts.ts";
 import { useWords } from "../../words/use-words.ts";
 import { postsWords } from "./posts-words.ts";
 import css from "./posts.module.css";
@@ -30,19 +30,24 @@ interface PostRowProps {
   readonly post: PostSummary;
   /** Why it failed; undefined until it is known, and for posts that did not. */
   readonly words: RowWords | undefined;
+  readonly accounts: ReadonlyMap<string, Account>;
+  /** Its first file; undefined if it has none or an older one than is known. */
+  readonly media: ListMedia | undefined;
 }
 
-/** One post in a list. The whole row opens it; the link inside is real. */
-export function PostRow({ post, words }: PostRowProps) {
+/**
+ * One post in a list. The whole row opens it; the link inside is real. A row is drawn again only
+ * when its own post has changed: a page of further posts leaves those above it alone.
+ */
+export const PostRow = memo(function PostRow({ post, words, accounts, media }: PostRowProps) {
   const { id, status, targets } = post;
-  const accounts = useAccounts();
   const isHurt = status === "failed" || status === "partial";
   return (
     <li className={classNames(css.row, css[status], isHurt && css.hurt)} data-row={id}>
       <span className={css.status}>
         <StatusLabel status={status} loud={LOUD.has(status)} />
       </span>
-      <RowLink post={post} />
+      <RowLink post={post} media={media} />
       <span className={css.targets}>
         <TargetStrip
           targets={targets.map((target) => ({
@@ -60,15 +65,15 @@ export function PostRow({ post, words }: PostRowProps) {
       {isHurt && words && <RowCause post={post} words={words} />}
     </li>
   );
-}
+});
 
-function RowLink({ post: { id, content, mediaIds } }: { readonly post: PostSummary }) {
+function RowLink({ post, media }: Pick<PostRowProps, "post" | "media">) {
+  const { id, content, mediaIds } = post;
   const words = useWords(postWords);
   const lists = useWords(postsWords);
-  const [first] = mediaIds;
   return (
     <Link href={`/posts/${id}`} className={css.text}>
-      {first !== undefined && <Thumbnail mediaId={first} />}
+      {mediaIds.length > 0 && <Thumbnail media={media} />}
       <span className="clip" lang={langOf(content)}>
         {content === "" ? words.noText : content}
       </span>

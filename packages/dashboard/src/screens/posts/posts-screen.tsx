@@ -1,14 +1,17 @@
 import type { OverviewJson } from "@postrider/rest/dashboard/overview";
 import { useQuery } from "@tanstack/react-query";
 import { ArrowUp } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useDeferredValue } from "react";
 import { useSearchParams } from "wouter";
 import { overviewApi } from "../../api/overview-api.ts";
+import { queryClient } from "../../api/query-client.ts";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
+import { postsApi } from "../../posts/posts-api.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
 import { FilterBar, FilterButton, textOf } from "./filter-bar.tsx";
@@ -20,7 +23,19 @@ import { postsWords } from "./posts-words.ts";
 import css from "./posts.module.css";
 import { useHeldBack } from "./use-held-back.ts";
 import { useListKeys } from "./use-list-keys.tsx";
-import { usePostList } from "./use-post-list.ts";
+import { readFirstPage, usePostList } from "./use-post-list.ts";
+
+/** Reads what the screen shows first while the session is not known yet. */
+export function prepare(): void {
+  const first = [
+    readFirstPage(parseFilters(new URLSearchParams(location.search))),
+    queryClient.query(overviewApi.overview()),
+    queryClient.query(postsApi.accounts()),
+    queryClient.query(postsApi.thumbnails()),
+  ];
+  // The component that needs it asks again, and shows why it could not be read.
+  for (const read of first) read.catch(() => undefined);
+}
 
 /** What needs a person first, and then all posts. */
 export function PostsScreen() {
@@ -52,6 +67,8 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
   const list = usePostList(filters);
   const { posts, error, isPending, refetch } = list;
   const { shown, heldCount, show } = useHeldBack(posts, JSON.stringify(filters));
+  // Drawn in pieces, between which the page goes on answering: a page of rows takes over 50 ms.
+  const drawn = useDeferredValue(shown);
   const dialog = useListKeys(posts);
   if (isPending)
     return (
@@ -72,10 +89,17 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <Card
         className={css.list}
-        footer={<ListFoot list={list} filters={filters} all={overview?.counts.all} />}
+        footer={
+          <ListFoot
+            list={list}
+            isDrawing={drawn !== shown}
+            filters={filters}
+            all={overview?.counts.all}
+          />
+        }
       >
         {heldCount > 0 && <NewRows count={heldCount} onShow={show} />}
-        <PostList posts={shown} />
+        <PostList posts={drawn} />
       </Card>
       {dialog}
     </>
@@ -98,29 +122,23 @@ function NewRows({ count, onShow }: NewRowsProps) {
 
 interface ListFootProps {
   readonly list: ReturnType<typeof usePostList>;
+  readonly isDrawing: boolean;
   readonly filters: Filters;
   readonly all: OverviewJson["counts"]["all"] | undefined;
 }
 
-function ListFoot({ list, filters, all }: ListFootProps) {
+function ListFoot({ list, isDrawing, filters, all }: ListFootProps) {
   const words = useWords(postsWords);
-  const { posts, hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const { posts } = list;
   const isAll = filters.tab === "all" && !isSet(filters) && all !== undefined;
   return (
     <>
       <span>
         {isAll ? words.showing(posts.length, textOf(all)) : words.showingOnly(posts.length)}
       </span>
-      {hasNextPage && (
-        <Button
-          small
-          busy={isFetchingNextPage}
-          className="push"
-          onClick={() => void fetchNextPage()}
-        >
-          {words.showMore}
-        </Button>
-      )}
+      <MoreButton small list={list} isDrawing={isDrawing} className="push">
+        {words.showMore}
+      </MoreButton>
     </>
   );
 }

@@ -1,32 +1,47 @@
 import type { PostSummary } from "@postrider/client";
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { api } from "../../api/api.ts";
-import { useSettings } from "../../settings/settings.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { readSettings, useSettings } from "../../settings/settings.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
 import { useNow } from "../../time/use-now.ts";
 import { daysOf, type Filters, statusesOf } from "./filters.ts";
 import { type Lists, mergePages, type PostPage, timeOf } from "./merge-pages.ts";
 
-const PAGE = 20;
+/** What fills a screen. */
+const FIRST_PAGE = 20;
+/** Few requests, since a change of one post reads all pages of the list again. */
+const NEXT_PAGE = 100;
 
 type Cursors = Readonly<Record<string, string | null>>;
 /** One page of each list of a tab. */
 type Page = Readonly<Record<string, PostPage>>;
 
-/** The posts of a tab with its filters, latest first. */
-export function usePostList(filters: Filters) {
-  const { zone } = useSettings();
-  const today = useNow().toZonedDateTimeISO(zone).toPlainDate().toString();
-  const query = useInfiniteQuery({
+function pagesOf(filters: Filters, zone: string, today: string) {
+  return infiniteQueryOptions({
     queryKey: ["post", "list", filters, zone, today],
     queryFn: ({ pageParam, signal }) => readPage(filters, pageParam, today, signal),
     initialPageParam: Object.fromEntries(
       statusesOf(filters.tab).map((name) => [name ?? "all", ""]),
-    ),
+    ) as Cursors,
     getNextPageParam: cursorsAfter,
     placeholderData: keepPreviousData,
   });
+}
+
+/** Reads the first page before the list is drawn. */
+export async function readFirstPage(filters: Filters): Promise<void> {
+  const { zone } = readSettings();
+  const today = Temporal.Now.plainDateISO(zone).toString();
+  await queryClient.infiniteQuery(pagesOf(filters, zone, today));
+}
+
+/** The posts of a tab with its filters, latest first. */
+export function usePostList(filters: Filters) {
+  const { zone } = useSettings();
+  const today = useNow().toZonedDateTimeISO(zone).toPlainDate().toString();
+  const query = useInfiniteQuery(pagesOf(filters, zone, today));
   const { data } = query;
   const posts = useMemo(() => {
     const merged = mergePages(toLists(data?.pages ?? []));
@@ -49,8 +64,9 @@ async function readPage(
   };
   const lists = statusesOf(tab).filter((status) => cursors[status ?? "all"] !== null);
   const pages = lists.map(async (status) => {
-    const given = { limit: PAGE, status, platform, createdVia: via, ...dates };
     const cursor = cursors[status ?? "all"] || undefined;
+    const limit = cursor === undefined ? FIRST_PAGE : NEXT_PAGE;
+    const given = { limit, status, platform, createdVia: via, ...dates };
     const query = Object.entries({ ...given, cursor }).filter((entry) => entry[1] !== undefined);
     const page = await api.listPosts(Object.fromEntries(query), { signal });
     return [status ?? "all", page] as const;

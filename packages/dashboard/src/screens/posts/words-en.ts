@@ -45,7 +45,6 @@ export const postsEn = {
   noMatch: "No post fits these filters",
   noMatchHint: "Nothing is deleted: the filters leave everything out.",
   clear: "Show all posts",
-  newPost: "New post",
   readOnly: "You can read posts here, not change them.",
   noAccount: "No account is connected. Connect one to publish.",
   connectAccount: "Connect an account",

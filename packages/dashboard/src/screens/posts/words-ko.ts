@@ -43,7 +43,6 @@ export const postsKo: typeof postsEn = {
   noMatch: "조건에 맞는 게시물이 없습니다",
   noMatchHint: "삭제된 것은 없습니다. 필터에 맞는 게시물이 없을 뿐입니다.",
   clear: "모든 게시물 보기",
-  newPost: "새 게시물",
   readOnly: "여기서는 게시물을 볼 수만 있습니다.",
   noAccount: "연결된 계정이 없습니다. 게시하려면 계정을 연결해 주세요.",
   connectAccount: "계정 연결",

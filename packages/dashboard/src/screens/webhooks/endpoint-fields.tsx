@@ -1,6 +1,6 @@
 import type { EventType, Webhook, WebhookSigning } from "@postrider/client";
-import { CopyButton } from "../../kit/copy-button.tsx";
 import { Checkbox, Field, FieldError, Input } from "../../kit/field.tsx";
+import { SecretBox } from "../../kit/secret-box.tsx";
 import { useWords } from "../../words/use-words.ts";
 import type { EndpointDraft, EndpointFaults } from "./endpoint-draft.ts";
 import { type EventGroup, groupTypes, toggleFilter } from "./event-filters.ts";
@@ -167,10 +167,7 @@ function PublicKey({ value }: { readonly value: string | null }) {
   return (
     <div className="stack-s">
       <span className={css.legend}>{words.publicKey}</span>
-      <div className={css.secret}>
-        <code>{value}</code>
-        <CopyButton text={value} label={words.copyPublicKey} />
-      </div>
+      <SecretBox text={value} label={words.copyPublicKey} />
     </div>
   );
 }

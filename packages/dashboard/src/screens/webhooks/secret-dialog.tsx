@@ -1,11 +1,10 @@
 import { useState } from "react";
 import { Button } from "../../kit/button.tsx";
-import { CopyButton } from "../../kit/copy-button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { Checkbox } from "../../kit/field.tsx";
+import { SecretBox } from "../../kit/secret-box.tsx";
 import { useWords } from "../../words/use-words.ts";
 import { webhooksWords } from "./webhooks-words.ts";
-import css from "./webhooks.module.css";
 
 interface SecretDialogProps {
   readonly secret: string;
@@ -26,10 +25,7 @@ export function SecretDialog({ secret, onDone }: SecretDialogProps) {
       }
     >
       <p className="sm quiet">{words.secretText}</p>
-      <div className={css.secret}>
-        <code>{secret}</code>
-        <CopyButton text={secret} label={words.copySecret} />
-      </div>
+      <SecretBox text={secret} label={words.copySecret} />
       <Checkbox checked={isStored} onChange={({ target }) => setStored(target.checked)}>
         {words.stored}
       </Checkbox>

@@ -21,6 +21,8 @@ export interface ActionLimits {
   readonly maxAccounts: number;
   readonly maxPerAccount: number;
   readonly maxPerPlatform: number;
+  /** Maximum of one workspace on a platform. */
+  readonly maxPerWorkspace: number;
 }
 
 /**
@@ -60,84 +62,111 @@ export async function findNextActionMs(
   return next.waitMs;
 }
 
+/** Full workspaces are skipped, and those with the fewest actions in work come first. */
 async function lockDueQueues(
   tx: TransactionSql,
-  { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
+  { platforms, maxAccounts, maxPerPlatform, maxPerWorkspace }: ActionLimits,
 ): Promise<readonly string[]> {
   // A concurrent transaction that changes actions of a locked queue waits for the lock, and then
   // makes the queue due again. So no change is overlooked. Locked queues are skipped, so that a
   // claim never waits.
   const rows = await tx<{ accountId: string }[]>`
+    with in_work as materialized (
+      select platform, workspace_id, count(*) as actions
+      from comment_actions
+      where status in ('working', 'calling', 'reconciling')
+      and wake_at > now()
+      group by platform, workspace_id
+    )
     select q.account_id
     from (
-      select d.account_id, d.wake_at
+      select d.account_id, d.wake_at,
+        coalesce(w.actions, 0) + row_number() over (partition by d.platform, d.workspace_id order by d.wake_at) as turn
       from unnest(${platforms as string[]}::text[]) as p(platform)
       cross join lateral (
-        select account_id, wake_at
+        select account_id, workspace_id, platform, wake_at
         from comment_action_queues
         where platform = p.platform
         and wake_at <= now()
+        and workspace_id not in (
+          select workspace_id
+          from in_work
+          where platform = p.platform
+          and actions >= ${maxPerWorkspace}
+        )
         order by wake_at
         limit ${maxAccounts * 4}
       ) as d
+      left join in_work w on w.platform = d.platform and w.workspace_id = d.workspace_id
       where p.platform not in (
         select platform
-        from comment_actions
-        where status in ('working', 'calling', 'reconciling')
-        and wake_at > now()
+        from in_work
         group by platform
-        having count(*) >= ${maxPerPlatform}
+        having sum(actions) >= ${maxPerPlatform}
       )
     ) as due
     join comment_action_queues q on q.account_id = due.account_id
     where q.wake_at <= now()
-    order by due.wake_at
+    order by due.turn, due.wake_at
     limit ${maxAccounts}
     for update of q skip locked`;
   return rows.map(({ accountId }) => accountId);
 }
 
 /** Those that have waited longest. A paused account needs only searches, not calls. */
-function firstReady(sql: ISql) {
+function firstReady(sql: ISql, { maxPerWorkspace }: ActionLimits) {
   const isBehind = sql`(${isBehindOpenCall(sql)} or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
   return sql`
-    select h.id
-    from slots s
-    cross join lateral (
-      select f.id, f.wake_at
-      from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
-        as of(status, calls)
+    select r.id
+    from (
+      select h.id, s.in_work + row_number() over (partition by s.platform, s.workspace_id order by h.wake_at) as place
+      from slots s
       cross join lateral (
-        select t.id, t.wake_at
-        from comment_actions t
-        cross join deployment d
-        where t.account_id = s.account_id
-        and t.status = of.status
-        and t.status in ('queued', 'working', 'unknown', 'reconciling')
-        and t.wake_at <= now()
-        and not ${isDoubtful(sql)}
-        and not (of.calls and ${isBehind})
-        order by t.wake_at
+        select f.id, f.wake_at
+        from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
+          as of(status, calls)
+        cross join lateral (
+          select t.id, t.wake_at
+          from comment_actions t
+          cross join deployment d
+          where t.account_id = s.account_id
+          and t.status = of.status
+          and t.status in ('queued', 'working', 'unknown', 'reconciling')
+          and t.wake_at <= now()
+          and not ${isDoubtful(sql)}
+          and not (of.calls and ${isBehind})
+          order by t.wake_at
+          limit s.free
+        ) as f
+        where s.may_call or not of.calls
+        order by f.wake_at
         limit s.free
-      ) as f
-      where s.may_call or not of.calls
-      order by f.wake_at
-      limit s.free
-    ) as h`;
+      ) as h
+    ) as r
+    where r.place <= ${maxPerWorkspace}`;
 }
 
 /** Claims ready actions of the accounts whose queues this transaction has locked. */
 async function claimOf(
   tx: TransactionSql,
   accountIds: readonly string[],
-  { owner, leaseMs, maxPerAccount }: ActionLimits,
+  limits: ActionLimits,
 ): Promise<readonly ClaimedAction[]> {
+  const { owner, leaseMs, maxPerAccount } = limits;
   // An action that another transaction is changing is skipped. The conditions are repeated because
   // Postgres checks them again under the lock.
   return await tx<ClaimedAction[]>`
     with slots as materialized (
-      select q.account_id,
+      select q.account_id, q.workspace_id, q.platform,
         not exists (select 1 from pauses where ${isPaused(tx)}) as may_call,
+        (
+          select count(*)
+          from comment_actions w
+          where w.status in ('working', 'calling', 'reconciling')
+          and w.wake_at > now()
+          and w.platform = q.platform
+          and w.workspace_id = q.workspace_id
+        ) as in_work,
         greatest(0, ${maxPerAccount} - (
           select count(*)
           from comment_actions w
@@ -149,7 +178,7 @@ async function claimOf(
       where q.account_id in ${tx(accountIds)}
       and coalesce(greatest(q.not_before, ${heldUntil(tx)}) <= now(), true)
     ),
-    heads as (${firstReady(tx)}),
+    heads as (${firstReady(tx, limits)}),
     taken as (
       select t.id
       from heads h

@@ -86,8 +86,8 @@ test("the automaton of many rules finds the same comments as searching for each 
 const IDEOGRAPHS = { first: 0x4e_00, count: 20_000 };
 
 /**
- * Words that somebody chooses who can compute where the edges of the automaton are stored: with the
- * hash that it had before, all of them begin at neighbouring places.
+ * Words of a workspace that can compute where the edges of the automaton are stored: with the hash
+ * that it had before, all of them begin at neighbouring places.
  */
 function crowdedWords(count: number, length: number): readonly string[] {
   const mask = 2 ** Math.ceil(Math.log2(2 * (count * length + 1))) - 1;

@@ -4,8 +4,8 @@ const CHARACTERS_PER_STEP = 20_000;
 
 /**
  * One random number for each value of each byte of an edge: two of its character, three of its
- * state. With a hash that everybody can compute, a workspace could choose keywords whose edges all
- * begin at neighbouring places of the table, and each search would then read a large part of it.
+ * state. With a hash that a workspace can compute, it could choose keywords whose edges all begin
+ * at neighbouring places of the table, and each search would then read a large part of it.
  */
 const RANDOM = crypto.getRandomValues(new Uint32Array(5 * 256));
 

@@ -1,8 +1,9 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { MetricsConnector } from "@postrider/platforms/metrics/connector";
 import type { ISql } from "@postrider/shared/postgres";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { fetchCredentials } from "#src/clients/accounts.ts";
+import { findCredentials } from "#src/calls/worker.ts";
 import {
   claimDueTargets,
   dueAccounts,
@@ -118,7 +119,7 @@ export class MetricsRefresher {
     if (!(await this.#deps.guard.isOwn())) return IDLE_MS;
     await this.#prepare();
     const claims = await this.#claim();
-    if (claims.length > 0) await this.#start(claims);
+    if (claims.length > 0) this.#start(claims);
     return claims.length > 0 || this.#open.size > 0 ? PASS_MS : IDLE_MS;
   }
 
@@ -170,25 +171,17 @@ export class MetricsRefresher {
   }
 
   /** If the accounts service does not answer, the accounts wait for a minute. */
-  async #start(claims: readonly Claim[]): Promise<void> {
-    const { accounts, logger } = this.#deps;
-    try {
-      const credentials = await fetchCredentials(accounts, claims);
-      for (const [index, claim] of claims.entries()) this.#ask(claim, credentials[index]);
-    } catch (error) {
-      for (const claim of claims) this.#ask(claim, undefined);
-      logger.warn(
-        { err: error, job: "refresh-metrics" },
-        "the accounts service returned no credentials for a batch of accounts; the metrics of their posts are refreshed later",
-      );
-    }
+  #start(claims: readonly Claim[]): void {
+    const calls = claims.map((claim) => ({ ...claim, cause: null }));
+    const credentials = findCredentials(this.#deps, calls);
+    for (const [index, claim] of claims.entries()) this.#ask(claim, credentials[index]);
   }
 
-  #ask(claim: Claim, credential: Parameters<typeof readMetrics>[3] | undefined): void {
+  #ask(claim: Claim, asked: Promise<Credential | undefined> | undefined): void {
     const { connector, accountId } = claim;
     const { platform } = connector;
     const [expired, targets] = splitExpired(claim.targets);
-    const work = this.#read(claim, credential, targets).then((answer) => {
+    const work = this.#read(claim, asked, targets).then((answer) => {
       countCalls(platform, "schedule", answer.calls);
       const bucket = toBucket(connector);
       const question = { accountId, platform, bucket, targets, expired, answer };
@@ -200,11 +193,12 @@ export class MetricsRefresher {
 
   async #read(
     claim: Claim,
-    credential: Parameters<typeof readMetrics>[3] | undefined,
+    asked: Promise<Credential | undefined> | undefined,
     targets: readonly ClaimedTarget[],
   ): Promise<MetricsAnswer> {
     if (targets.length === 0)
       return { outcomes: new Map(), calls: 0, units: 0, pauseMs: 0, limitedForMs: 0 };
+    const credential = await asked;
     if (credential === undefined) {
       const outcomes = targets.map(({ targetId }) => [targetId, { kind: "unavailable" }] as const);
       return { outcomes: new Map(outcomes), calls: 0, units: 0, pauseMs: 60_000, limitedForMs: 0 };

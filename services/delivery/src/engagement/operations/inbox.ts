@@ -2,6 +2,7 @@ import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { ServiceError } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { runBeyondRequest } from "@postrider/shared/telemetry/request-context";
 import { type CommentedMedia, storeInboxComments } from "#src/engagement/db/inbox-comments.ts";
 import {
   claimInboxRead,
@@ -68,7 +69,8 @@ export async function tryKeepComments(
  */
 export async function refreshInbox(deps: InboxDeps, workspaceId: string): Promise<boolean> {
   if (!(await claimInboxRead(deps.sql, workspaceId, EVERY_MS))) return false;
-  void readNewest(deps, workspaceId).catch((error: unknown) =>
+  const reading = runBeyondRequest(() => readNewest(deps, workspaceId));
+  reading.catch((error: unknown) =>
     deps.logger.warn(
       { err: error, workspaceId },
       "the newest comments of a workspace could not be read; they are read when its inbox is shown again",

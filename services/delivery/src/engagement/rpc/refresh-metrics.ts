@@ -13,6 +13,7 @@ import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { runBeyondRequest } from "@postrider/shared/telemetry/request-context";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import {
   type AskedTarget,
@@ -135,7 +136,8 @@ export class RefreshesByHand implements AsyncDisposable {
     const claimed = await claimByHand(sql, targets, times);
     const counted = new Map<string, CountedAs>();
     if (claimed.length === 0) return counted;
-    const work = this.#askAll(claimed, counted).finally(() => this.#open.delete(work));
+    const asking = runBeyondRequest(() => this.#askAll(claimed, counted));
+    const work = asking.finally(() => this.#open.delete(work));
     this.#open.add(work);
     await waitAtMost(work, endsAt - performance.now());
     return new Map(counted);

@@ -21,6 +21,21 @@ export async function listOldTargets(
     limit ${limit}`;
 }
 
+/** Of posts, but not of live checks. Those that were requested last come first. */
+export async function listNewestPublished(
+  sql: Sql,
+  { createdAfter, limit }: { createdAfter: Date; limit: number },
+): Promise<readonly OldTarget[]> {
+  return await sql<OldTarget[]>`
+    select target_id, workspace_id, post_id
+    from publish_tasks
+    where status = 'published'
+    and target_id > ${firstIdAt(createdAfter)}
+    and target_id <> post_id
+    order by target_id desc
+    limit ${limit}`;
+}
+
 /**
  * Removes everything that is stored about targets whose calls ended before the given time. A target
  * with a call or a deletion that has not ended stays. Returns the number of removed targets.

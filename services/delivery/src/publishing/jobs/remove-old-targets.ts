@@ -3,7 +3,11 @@ import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb"
 import type { Sql } from "@postrider/shared/postgres";
 import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { listOldTargets, removeTargets } from "#src/publishing/db/old-targets.ts";
+import {
+  listNewestPublished,
+  listOldTargets,
+  removeTargets,
+} from "#src/publishing/db/old-targets.ts";
 
 const DAY_MS = 86_400_000;
 /**
@@ -14,6 +18,8 @@ const DAY_MS = 86_400_000;
 const AFTER_DAYS = 40;
 const PAGE_TARGETS = 500;
 const PAUSE_MS = 500;
+/** The posts service keeps posts for at least `AFTER_DAYS`, so it knows those of these targets. */
+const NEWEST_TARGETS = 20;
 
 interface Removal {
   readonly sql: Sql;
@@ -25,6 +31,9 @@ interface Removal {
  * Asks the posts service, which decides how long posts are kept, about the posts of the old targets
  * after the given id, and removes what is stored about those that no longer exist. Returns the last
  * target of the page.
+ *
+ * If it knows none of the newest posts, its data is older than ours, for example restored to a
+ * wrong moment. Then nothing is removed.
  */
 export async function removeTargetPage(
   { sql, posts, logger }: Removal,
@@ -34,10 +43,19 @@ export async function removeTargetPage(
   const page = { createdBefore: endedBefore, after, limit: PAGE_TARGETS };
   const targets = await listOldTargets(sql, page);
   if (targets.length === 0) return undefined;
-  const byPost = new Map(targets.map((target) => [target.postId, target]));
+  const range = { createdAfter: endedBefore, limit: NEWEST_TARGETS };
+  const newest = await listNewestPublished(sql, range);
+  const byPost = new Map([...targets, ...newest].map((target) => [target.postId, target]));
   const refs = [...byPost.values()].map(({ workspaceId, postId: id }) => ({ workspaceId, id }));
   const { statuses } = await posts.batchGetPostStatuses({ refs });
   const existing = new Set(statuses.map(({ ref }) => ref?.id));
+  if (newest.length > 0 && !newest.some(({ postId }) => existing.has(postId))) {
+    logger.warn(
+      { job: "remove-old-targets" },
+      "the posts service knows none of the posts that were published last, so nothing about removed posts is removed; check whether its data was restored to the right moment",
+    );
+    return undefined;
+  }
   const lost = targets.filter(({ postId }) => !existing.has(postId));
   const lostIds = lost.map(({ targetId }) => targetId);
   const count = lost.length === 0 ? 0 : await removeTargets(sql, lostIds, endedBefore);

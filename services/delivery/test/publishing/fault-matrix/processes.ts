@@ -244,16 +244,13 @@ export function toStopBatches(rounds: readonly Round[]): readonly (readonly Roun
 
 async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Promise<void> {
   const accounts = new Set(rounds.map(({ target, account }) => `${target.platform} ${account}`));
-  await eventually(
-    async () => {
-      const rules = await stage.control<
-        { platform: string; account: string; hits: number; times: number }[]
-      >("GET", "faults");
-      const ours = rules.filter(({ platform, account }) => accounts.has(`${platform} ${account}`));
-      return ours.length > 0 && ours.every(({ hits, times }) => hits === times);
-    },
-    { timeoutMs: 120_000 },
-  );
+  await eventually(async () => {
+    const rules = await stage.control<
+      { platform: string; account: string; hits: number; times: number }[]
+    >("GET", "faults");
+    const ours = rules.filter(({ platform, account }) => accounts.has(`${platform} ${account}`));
+    return ours.length > 0 && ours.every(({ hits, times }) => hits === times);
+  });
   await eventually(async () => (await countTasks(sql, ["queued"])) === 0);
 }
 

@@ -76,9 +76,28 @@ function watchBody({ raw, locale }: FastifyRequest, reply: FastifyReply, rate: M
   for (const end of ["end", "close"]) raw.once(end, () => watch[Symbol.dispose]());
 }
 
-/** `finished` of Node adds five listeners, and with several of them Node warns of a leak. */
-function releaseAtEnd(response: ServerResponse, permit: Disposable): void {
-  for (const end of ["finish", "close"]) response.once(end, () => permit[Symbol.dispose]());
+/**
+ * Holds a permit until a response has ended. A client that disconnects waits for it no longer.
+ * `finished` of Node adds five listeners, and with several of them Node warns of a leak.
+ *
+ * @throws ServiceError `rate_limited` when the wait takes too long.
+ */
+async function holdPermit(
+  response: ServerResponse,
+  acquire: (signal: AbortSignal) => Promise<Disposable>,
+): Promise<void> {
+  const closed = new AbortController();
+  const onClose = () => closed.abort();
+  response.once("close", onClose);
+  try {
+    const permit = await acquire(closed.signal);
+    for (const end of ["finish", "close"]) response.once(end, () => permit[Symbol.dispose]());
+    if (response.closed) permit[Symbol.dispose]();
+  } catch {
+    throw tooManyBodies();
+  } finally {
+    response.off("close", onClose);
+  }
 }
 
 /**
@@ -110,21 +129,13 @@ export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS)
     }
     const { caller, ip } = request;
     const key = caller?.workspaceId ?? networkOf(ip);
-    const closed = new AbortController();
-    const onClose = () => closed.abort();
-    reply.raw.once("close", onClose);
     const permits = caller === undefined ? ofOthers : ofWorkspaces;
     const shares = [{ key, max, perFree: CALLER_PER_FREE }];
-    permits.acquire({ shares, amount, signal: closed.signal }).then(
-      (permit) => {
-        reply.raw.off("close", onClose);
-        releaseAtEnd(reply.raw, permit);
-        watchBody(request, reply, rate);
-        prepareTurn(request, reply);
-        done(null, payload);
-      },
-      () => done(tooManyBodies()),
-    );
+    holdPermit(reply.raw, (signal) => permits.acquire({ shares, amount, signal })).then(() => {
+      watchBody(request, reply, rate);
+      prepareTurn(request, reply);
+      done(null, payload);
+    }, done);
   });
 }
 
@@ -151,11 +162,8 @@ function addTurns(app: FastifyInstance, queue: Omit<SemaphoreLimits, "total">) {
     request.waitForTurn = async (bytes) => {
       if (bytes <= UNRESERVED_BYTES) return;
       short.delete(request);
-      try {
-        releaseAtEnd(reply.raw, await turns.acquire({ key: caller.workspaceId }));
-      } catch {
-        throw tooManyBodies();
-      }
+      const key = caller.workspaceId;
+      await holdPermit(reply.raw, (signal) => turns.acquire({ key, signal }));
       await waitForOthers(() => short.size, MAX_WAIT_FOR_OTHERS_MS);
     };
   };

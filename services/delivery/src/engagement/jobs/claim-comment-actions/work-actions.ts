@@ -147,10 +147,11 @@ export async function workActions(
   onEnd: () => void,
 ): Promise<void> {
   failpoint("delivery.after-action-claim");
-  const credentials = await findCredentials(context.deps, actions);
+  const credentials = findCredentials(context.deps, actions);
   await Promise.all(
     actions.map(async (action, index) => {
-      await inActionSpan(action, () => workAction(context, action, credentials[index]));
+      const credential = await credentials[index];
+      await inActionSpan(action, () => workAction(context, action, credential));
       onEnd();
     }),
   );

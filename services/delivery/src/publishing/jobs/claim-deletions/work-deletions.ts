@@ -38,11 +38,11 @@ export async function workDeletions(
   onEnd: () => void,
 ): Promise<void> {
   const { logger } = context.deps;
-  const credentials = await findCredentials(context.deps, tasks);
+  const credentials = findCredentials(context.deps, tasks);
   await Promise.all(
     tasks.map(async (task, index) => {
       try {
-        await workDeletion(context, task, credentials[index]);
+        await workDeletion(context, task, await credentials[index]);
       } catch (error) {
         logger.warn(
           { err: error, targetId: task.targetId },

@@ -1,0 +1,205 @@
+import type { Page } from "playwright-core";
+import { afterAll, describe, expect, test } from "vitest";
+import { launchBrowser } from "./support/observers/browser.ts";
+import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { startReceiver } from "./support/observers/receiver.ts";
+import {
+  fillWithHostileTexts,
+  hostile,
+  type HostileField,
+} from "./support/requests/hostile-workspace.ts";
+import { openTenant } from "./support/requests/tenant.ts";
+import { useSharedSystem } from "./support/system/system.ts";
+
+/**
+ * Goes through every screen, in both languages and themes, wide and on a phone. All texts of users
+ * and platforms are hostile, so that one walk shows that they stay texts, that axe-core finds
+ * nothing, that no screen is wider than its window, and that the console has no complaint.
+ */
+
+const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
+const receiver = await startReceiver(system.webhookPorts.screens);
+const tenant = await openTenant(system);
+const { postId, plannedId, accountIds } = await fillWithHostileTexts(system, tenant, receiver);
+afterAll(async () => {
+  await browser.close();
+  await receiver[Symbol.asyncDispose]();
+});
+
+/** One walk opens some thirty screens and dialogs, and runs axe-core on each. */
+const WALK_MS = 400_000;
+const PHONE = 390;
+
+interface Stop {
+  readonly name: string;
+  /** Below `/app`; without it, the screen of the stop before. */
+  readonly path?: string;
+  /** Opens a part of the screen. */
+  readonly act?: (page: Page) => Promise<unknown>;
+  /** The texts that must be seen there. */
+  readonly shows?: readonly (HostileField | "written")[];
+  /** The texts that must be seen there in a wide window. */
+  readonly showsWide?: readonly HostileField[];
+}
+
+/** A button by its name in English or Korean. */
+const press = (name: RegExp) => async (page: Page) => {
+  await page.getByRole("button", { name }).first().click();
+};
+const choose = (name: RegExp) => async (page: Page) => {
+  await page.getByRole("menuitem", { name }).first().click();
+};
+const written = new URLSearchParams({
+  text: hostile("written").repeat(6),
+  accounts: accountIds.join(","),
+}).toString();
+
+const STOPS: readonly Stop[] = [
+  {
+    name: "the list of posts",
+    path: "/posts",
+    shows: ["post", "planned post", "account name"],
+    showsWide: ["workspace name"],
+  },
+  { name: "the list of keys", act: (page) => page.keyboard.press("?") },
+  {
+    name: "a post",
+    path: `/posts/${postId}`,
+    act: async (page) => {
+      await page.getByText("#1").first().waitFor();
+      await page.locator("main aside [aria-expanded=false]").first().click();
+    },
+    shows: ["post", "account name", "error of a platform", "text for one account"],
+  },
+  { name: "the deletion of a post", act: press(/^(Delete from|계정 \d+개에서 삭제|.*에서 삭제)/) },
+  { name: "a planned post", path: `/posts/${plannedId}`, shows: ["planned post"] },
+  { name: "another time for a post", act: press(/^(Move to…|옮기기…)$/) },
+  {
+    name: "the composer",
+    path: `/posts/new?${written}`,
+    act: (page) => page.locator("#things-to-fix li").first().waitFor(),
+    shows: ["written", "account name"],
+  },
+  {
+    name: "the text for one account",
+    act: (page) => page.getByRole("tab").nth(1).click(),
+    shows: ["account name"],
+  },
+  { name: "the month", path: "/calendar", showsWide: ["planned post"] },
+  { name: "the week", path: "/calendar?view=week", shows: ["post"] },
+  { name: "the list of days", path: "/calendar?view=list", shows: ["planned post"] },
+  { name: "the queue slots", path: "/queue", shows: ["queue rule"] },
+  { name: "a queue rule", act: press(/^Edit|편집$/), shows: ["queue rule"] },
+  { name: "the files", path: "/media", shows: ["file name"] },
+  {
+    name: "a file",
+    act: (page) => page.locator("main li button img").first().click(),
+    shows: ["file name", "description"],
+  },
+  { name: "the comments", path: "/comments?tab=all", shows: ["comment", "author"] },
+  {
+    name: "a conversation",
+    act: (page) => page.locator("[data-row]").first().click(),
+    shows: ["comment", "author"],
+  },
+  {
+    name: "the automations",
+    path: "/automations",
+    act: async (page) => {
+      await page.locator("main [class*=tryIt] input").fill("What is the price?");
+      await page.locator("main [class*=wouldSend]").waitFor();
+    },
+    shows: ["rule", "keyword", "excluded word", "private reply", "author"],
+  },
+  { name: "the metrics", path: "/metrics", shows: ["post"] },
+  { name: "the accounts", path: "/accounts", shows: ["account name"] },
+  { name: "the menu of an account", act: press(/^(More actions for |.*의 다른 작업$)/) },
+  { name: "the settings of an account", act: choose(/^(Settings|설정)$/), shows: ["account name"] },
+  { name: "the webhooks", path: "/webhooks", shows: ["endpoint"] },
+  {
+    name: "a delivery",
+    act: (page) => page.getByRole("row", { name: /webhook.test/ }).click(),
+    shows: ["webhook answer"],
+  },
+  { name: "an endpoint", act: press(/^(Edit|편집)$/), shows: ["endpoint"] },
+  { name: "the keys", path: "/keys", shows: ["key"] },
+  { name: "a new key", act: press(/^(New key|새 키)$/) },
+  { name: "quota and status", path: "/status", shows: ["pause"] },
+  {
+    name: "the first run",
+    path: "/start",
+    act: (page) => page.locator("summary").click(),
+    shows: ["account name"],
+  },
+  { name: "a place that does not exist", path: "/nowhere" },
+  { name: "the login", path: "/login", act: (page) => page.locator("input").waitFor() },
+];
+
+/** Goes to another screen as a link does, without loading the page again. */
+async function go(page: Page, path: string): Promise<void> {
+  if ((await page.getByRole("dialog").count()) > 0) await page.keyboard.press("Escape");
+  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/app${path}`)})`);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+}
+
+const SEE = `({
+  texts: [document.body, ...document.querySelectorAll("input, textarea")]
+    .map((element) => element.value ?? element.innerText).join("\\n"),
+  markup: document.querySelectorAll(
+    "img[src=x], [onerror], script:not([src^='/app/']), b > b, [href*='hit()']").length,
+  tooWide: document.documentElement.scrollWidth - innerWidth,
+})`;
+
+interface Seen {
+  readonly texts: string;
+  readonly markup: number;
+  readonly tooWide: number;
+}
+
+/** Returns what is wrong with what is open now. */
+async function findFaults(page: Page, stop: Stop, isWide: boolean): Promise<readonly string[]> {
+  const { name, shows = [], showsWide = [] } = stop;
+  const expected = isWide ? [...shows, ...showsWide] : shows;
+  await page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
+  const see = () => page.evaluate<Seen>(SEE);
+  const findMissing = async () => {
+    const { texts } = await see();
+    return expected.filter((field) => !texts.includes(hostile(field)));
+  };
+  const missing = await expect
+    .poll(findMissing)
+    .toEqual([])
+    .then(() => [], findMissing);
+  const { markup, tooWide } = await see();
+  return [
+    ...missing.map((field) => `the text "${field}" is not shown`),
+    ...(markup > 0 ? [`${markup} elements come from a text`] : []),
+    ...(tooWide > 0 ? [`${tooWide} pixels are beside the window`] : []),
+    ...(await findAccessibilityFaults(page)),
+  ].map((fault) => `${name}: ${fault}`);
+}
+
+describe.each([
+  { locale: "en-GB", colorScheme: "light", width: 1280 },
+  { locale: "ko-KR", colorScheme: "dark", width: 1440 },
+  { locale: "en-GB", colorScheme: "dark", width: 390 },
+  { locale: "ko-KR", colorScheme: "light", width: 390 },
+] as const)("in $locale, $colorScheme, at $width pixels,", (look) => {
+  test(
+    "each screen shows hostile texts as texts, fits its window and has no fault of accessibility",
+    { timeout: WALK_MS },
+    async () => {
+      await using dashboard = await openDashboard(browser, system, tenant.id, look);
+      const { page, complaints } = dashboard;
+      const faults: string[] = [];
+      for (const stop of STOPS) {
+        if (stop.path !== undefined) await go(page, stop.path);
+        await stop.act?.(page);
+        faults.push(...(await findFaults(page, stop, look.width > PHONE)));
+      }
+      // The faults of the text in the composer are an answer that the browser notes.
+      const others = complaints.filter((line) => !/ 422 .*\/posts\/validate$/.test(line));
+      expect([...faults, ...others]).toEqual([]);
+    },
+  );
+});

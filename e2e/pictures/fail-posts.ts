@@ -1,0 +1,69 @@
+import type { Client } from "@postrider/client";
+import { sampleMp4 } from "@postrider/local/demo/sample-media";
+import type postgres from "postgres";
+import type { SimulatorControl } from "../support/requests/simulator.ts";
+import { moveToPast } from "./backdate.ts";
+import type { AccountName, ShownPost } from "./shown-posts.ts";
+
+const HOUR_MS = 3_600_000;
+
+interface Made {
+  readonly id: string;
+}
+
+/** What all parts of the shown workspace need. */
+export interface Shown {
+  readonly client: Client;
+  readonly sql: postgres.Sql;
+  readonly simulator: SimulatorControl;
+  readonly ids: Readonly<Record<AccountName, string>>;
+  readonly accounts: readonly {
+    readonly id: string;
+    readonly platform: string;
+    readonly externalId: string;
+  }[];
+  readonly create: (post: Omit<ShownPost, "at">, more?: object) => Promise<Made>;
+}
+
+/** A post that needs a person for each of three reasons, and one that waits for a platform. */
+export async function failPosts(shown: Shown): Promise<void> {
+  const { create, ids, accounts, simulator, client, sql } = shown;
+  const fail = async (name: AccountName, rule: object) => {
+    const account = accounts.find(({ id }) => id === ids[name]);
+    await simulator.addFault({
+      platform: account?.platform,
+      account: account?.externalId,
+      operation: "publish",
+      ...rule,
+    });
+  };
+  const video = await client.uploadFile(sampleMp4({ seconds: 4, width: 368, height: 640 }), {
+    fileName: "truing-a-wheel.mp4",
+  });
+  // Each is over before the next fault is added, which would otherwise meet the wrong post.
+  const settle = async ({ id }: Made, hoursAgo: number) => {
+    await client.waitForPost(id);
+    await moveToPast(sql, id, new Date(Date.now() - hoursAgo * HOUR_MS));
+  };
+  await fail("hangangIg", { mode: "status", status: 401, times: 2 });
+  const partly = await create({
+    text: "한강 자전거길 겨울 코스 3곳: 여의도에서 행주까지, 초보도 두 시간이면 충분합니다.",
+    on: ["te", "x", "fb", "hangangIg"],
+    scene: "route",
+  });
+  await settle(partly, 5);
+  await fail("tk", { operation: "create", mode: "refuse" });
+  const refused = await create(
+    { text: "정비소 브이로그 7편: 20년 된 크로몰리 프레임 되살리기", on: ["tk"] },
+    { mediaIds: [video.id], options: { tiktok: { privacy: "public" } } },
+  );
+  await settle(refused, 21);
+  await fail("te", { mode: "drop_after_commit" });
+  await settle(await create({ text: "오늘 저녁 공동구매 마감합니다.", on: ["te"] }), 27);
+  await fail("fb", { mode: "status", status: 500, times: 20 });
+  await create({
+    text: "Neue Werkstattzeiten ab Dezember: Mo bis Sa 9 bis 19 Uhr, Express-Service am selben Tag.",
+    on: ["x", "bs", "fb", "spreeIg"],
+    scene: "shop",
+  });
+}
