@@ -19,7 +19,7 @@ const MONTH = 1_000;
 /** Rows that are loaded and scrolled through, at most. */
 const ROWS = 1_000;
 const WHEEL_PX = 300;
-/** A list that does not grow for so many turns of the wheel has ended. */
+/** A list that does not grow for this number of turns of the wheel has ended. */
 const STILL_TURNS = 100;
 
 interface Sample extends MainThreadWork {
