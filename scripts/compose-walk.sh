@@ -273,19 +273,20 @@ step "restarted, and published again"
 
 # The commands of docs/one-server.md.
 podman exec "${name}_postgres_1" pg_dumpall --username=postrider >"$work/database.sql"
-podman cp "${name}_postrider_1:/data" - >"$work/data.tar"
+podman cp "${name}_postrider_1:/data/." - >"$work/data.tar"
 step "backed up"
 compose down --volumes
 compose up --no-start
-podman cp - "${name}_postrider_1:/" <"$work/data.tar"
+podman cp - "${name}_postrider_1:/data" <"$work/data.tar"
 podman start "${name}_postgres_1" >/dev/null
-for _ in $(seq 100); do podman exec "${name}_postgres_1" pg_isready --quiet && break; sleep 0.2; done
+for _ in $(seq 100); do podman exec "${name}_postgres_1" pg_isready --quiet --host 127.0.0.1 && break; sleep 0.2; done
 podman exec -i "${name}_postgres_1" psql --username=postrider --quiet postgres <"$work/database.sql" >>"$work/log" 2>&1
 compose up --detach
 until_ready
 in_postrider postrider recovery status >>"$work/log"
 in_postrider postrider recovery status --json | grep -q '"held": *true' || { echo "a restored database does not hold publishing" >&2; exit 1; }
 in_postrider postrider recovery adopt >>"$work/log"
+in_postrider postrider storage adopt >>"$work/log"
 publish three
 expect_visible "one three two "
 step "restored into empty volumes, held, adopted, and published again"

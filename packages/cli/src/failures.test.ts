@@ -1,4 +1,4 @@
-import { wrongCell } from "@postrider/shared/errors";
+import { invalidRequest, wrongCell } from "@postrider/shared/errors";
 import { expect, test } from "vitest";
 import { toFailure } from "./failures.ts";
 
@@ -8,4 +8,12 @@ test("a command for a workspace of another cell names the cell and its address",
     message: "the workspace is in the cell us1, at https://us1.test; run the command in that cell",
     exitCode: 1,
   });
+});
+
+test("a wrong name and a missing simulator are explained, and other faults keep their path and code", () => {
+  const explain = (path: string, code: string) =>
+    toFailure(invalidRequest([{ path, code }]), "accounts").message;
+  expect(explain("/name", "wrong_name")).toContain("--confirm must be the name of the workspace");
+  expect(explain("/platform", "not_simulated")).toContain("leave it out");
+  expect(explain("/name", "too_long")).toBe("the request is invalid: /name too_long");
 });

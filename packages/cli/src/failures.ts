@@ -30,6 +30,14 @@ export interface Failure {
   readonly exitCode: number;
 }
 
+/** What to do about a fault whose path and code do not say it to the person at the command line. */
+const ADVICE: Readonly<Record<string, string>> = {
+  "/name wrong_name":
+    "--confirm must be the name of the workspace, as `postrider workspace show ID` prints it",
+  "/platform not_simulated":
+    "--simulated needs a simulator, as `npm start` has one; to connect a real account, leave it out",
+};
+
 function describe({ reason, violations }: ServiceError, called: string): string {
   const { cell, address } = violations[0] ?? {};
   if (reason === "wrong_cell")
@@ -37,14 +45,18 @@ function describe({ reason, violations }: ServiceError, called: string): string 
   if (violations.length > 0) {
     const faults = violations.map(({ path, code, allowed = [] }) => {
       const fault = path === undefined ? code : `${path} ${code}`;
+      const advice = ADVICE[fault];
+      if (advice !== undefined) return advice;
       return allowed.length === 0 ? fault : `${fault} (allowed: ${allowed.join(", ")})`;
     });
     return `the request is invalid: ${faults.join(", ")}`;
   }
   if (reason === "not_found")
     return "the id does not exist; check it with the list commands of `postrider help`";
+  if (reason === "already_exists")
+    return "the workspace exists in this installation; delete it first, and wait until `postrider workspace show` says that it is removed";
   if (reason === "unavailable" || reason === "upstream_timeout")
-    return `${called} does not answer; start the stack with npm start, or check the address`;
+    return `${called} does not answer; start Postrider, or check the address`;
   return `${called} rejected the request: ${reason}`;
 }
 

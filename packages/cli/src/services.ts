@@ -10,7 +10,7 @@ import { putFile } from "#src/put-file.ts";
 const TIMEOUT_MS = 110_000;
 
 const REMEDY =
-  "start the stack with npm start, or set IDENTITY_KEYS and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
+  "start Postrider (npm start, or npm run serve), set POSTRIDER_DATA_DIR if its data folder is not the default one, or set IDENTITY_KEYS and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
 
 export class Services implements AsyncDisposable {
   readonly #settings: Settings;

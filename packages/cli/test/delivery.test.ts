@@ -222,6 +222,9 @@ test("`storage adopt` takes over an object store whose marker names another depl
   const store = { held: true, heldBecause: "deployment", belongsTo: expect.any(String) as string };
 
   expect(await runJson("recovery", "adopt")).toMatchObject({ files: { held: false, store } });
+  expect((await run("recovery", "adopt")).printed).toMatch(
+    /^uploads and imports are refused: the object store belongs to elsewhere \(cluster 7, database 5\); if .+, run postrider storage adopt$/m,
+  );
   expect((await run("recovery", "status")).printed).toMatch(
     /^object store of +elsewhere \(cluster 7, database 5\); if no other deployment uses the store, run postrider storage adopt$/m,
   );

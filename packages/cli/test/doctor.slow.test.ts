@@ -291,7 +291,7 @@ test("`doctor config` explains in one error, not for each service, how to set th
   const { printed, errors, exitCode } = await runTool(["doctor", "config"], unknown);
   expect({ printed, exitCode }).toEqual({ printed: "", exitCode: 1 });
   expect(errors).toMatch(
-    /^error: the address of accounts is unknown; start the stack with npm start, or set/,
+    /^error: the address of accounts is unknown; start Postrider \(npm start, or npm run serve\), set POSTRIDER_DATA_DIR/,
   );
 });
 

@@ -132,3 +132,16 @@ test("the next launcher of a local stack removes the description file and the ho
   expect(existsSync(join(layout.hold, "posts"))).toBe(false);
   expect(existsSync(layout.localFile)).toBe(false);
 });
+
+test("on a copy of the data folder of a running launcher, such as a restored backup, its processes go on", async () => {
+  const launcher = sleeper();
+  const service = sleeper();
+  writeJsonFile(layout.launcherFile, identifyProcess(launcher.pid));
+  recordProcesses(layout, [service.pid]);
+
+  using _claim = await claimFolder(layout);
+
+  expect(identifyProcess(service.pid)).toBeDefined();
+  expect(service.exitCode ?? service.signalCode).toBeNull();
+  expect(findLauncher(layout)).toEqual(identifyProcess(process.pid));
+});

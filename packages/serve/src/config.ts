@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import type { EnvReader } from "@postrider/shared/config";
 import { readConnectionString } from "@postrider/shared/postgres/tls";
@@ -50,6 +50,15 @@ export interface GivenSettings {
   readonly env: Environment;
   /** Names in the file, where a misspelled one is a fault. */
   readonly inFile: readonly string[];
+}
+
+/** Where the settings come from, in the words of an operator who has to correct one. */
+export function settingsSource(env: Environment): string {
+  const file = env["POSTRIDER_SETTINGS_FILE"] ?? DEFAULT_FILE;
+  if (file === "") return "the environment";
+  return existsSync(file)
+    ? `${file} and the environment`
+    : `the environment (${file} does not exist)`;
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   mergeSettingsFile,
   processEnvironment,
   readServeSettings,
+  settingsSource,
 } from "#src/config.ts";
 import type { Inspection } from "#src/inspect-settings.ts";
 import { prepareBundles, serve } from "#src/serve.ts";
@@ -101,7 +102,9 @@ async function main(): Promise<number> {
   const { faults, known } = inspect();
   if (faults.length > 0) {
     const lines = faults.map((fault) => `  - ${fault}\n`).join("");
-    process.stderr.write(`postrider: these settings have faults, so nothing is started:\n${lines}`);
+    process.stderr.write(
+      `postrider: these settings of ${settingsSource(processEnvironment)} have faults, so nothing is started:\n${lines}`,
+    );
     return WRONG_SETTINGS;
   }
   if (!values.check) return await run(values["new-secrets"], toPlan(env, known));

@@ -41,6 +41,9 @@ test("an imported workspace is stopped until its import has ended, and its accou
   await given.importAll(workspaceId, given.exported);
   const { removals } = await app.removals.listWorkspaceRemovals({});
   expect(removals).toMatchObject([{ workspaceId, isRemoving: false }]);
+  const keys = { name: "K", workspaceIds: [workspaceId], scopes: ["all"] };
+  const { key } = await app.apiKeys.createApiKey(keys);
+  expect(key).toMatch(/^pr_live_/);
   await given.imports.finishWorkspaceImport({ workspaceId });
 
   expect((await app.removals.listWorkspaceRemovals({})).removals).toEqual([]);

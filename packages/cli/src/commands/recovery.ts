@@ -123,6 +123,14 @@ function formatStore(files: Holds["files"]) {
   return `${owner}; if no other deployment uses the store, run postrider storage adopt`;
 }
 
+/** An operator who has adopted a restored backup would not know otherwise that uploads are held. */
+function formatRefusedUploads(files: Holds["files"]) {
+  const heldBecause = files?.store?.heldBecause ?? null;
+  return heldBecause === null || heldBecause === "unmarked"
+    ? ""
+    : `\nuploads and imports are refused: the object store belongs to ${formatStore(files)}`;
+}
+
 function formatStatus(status: Json) {
   const { belongs, lies, restoredAt, dataUntil, trustedAt, openTargets } = status;
   return formatRecord({
@@ -161,7 +169,7 @@ async function adopt(services: Services): Promise<Result> {
   const text = adopted
     ? `the data belongs to this deployment now; targets that are searched on their platforms before they are sent: ${json.openTargets}`
     : "the data already belongs to this deployment; nothing changed";
-  return { json, text };
+  return { json, text: `${text}${formatRefusedUploads(json.files)}` };
 }
 
 async function mark(services: Services): Promise<Result> {

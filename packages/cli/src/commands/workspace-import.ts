@@ -104,7 +104,7 @@ const COPY =
   "The workspace was not stopped while it was exported: what was scheduled or in progress arrives cancelled.";
 const NEXT = [
   "Accounts have to be connected again (`postrider account connect`).",
-  "API keys are not in an export: `postrider key create` makes them once the workspace works.",
+  "API keys are not in an export (`postrider key create`).",
   "Webhooks and automation rules arrive paused; webhooks have new secrets: rotate each secret before it is started.",
 ];
 

@@ -51,8 +51,10 @@ export async function claimFolder(layout: Layout): Promise<FolderClaim> {
   if (lock === undefined) throw new Error(runningMessage(layout, findLauncher(layout)));
 
   try {
+    const isCopied = isOfRunningLauncher(layout);
     writeJsonFile(layout.launcherFile, identifyProcess(process.pid));
-    await endLeftovers(layout);
+    if (isCopied) rmSync(layout.processesFile, { force: true });
+    else await endLeftovers(layout);
     rmSync(layout.localFile, { force: true });
     rmSync(layout.hold, { recursive: true, force: true });
     mkdirSync(layout.hold);
@@ -61,6 +63,15 @@ export async function claimFolder(layout: Layout): Promise<FolderClaim> {
     throw error;
   }
   return { [Symbol.dispose]: () => release(layout, lock) };
+}
+
+/**
+ * Whether the folder is a copy, such as a restored backup, of the folder in which another launcher
+ * runs: that launcher does not hold the lock of this folder, and its processes are no leftovers.
+ */
+function isOfRunningLauncher(layout: Layout): boolean {
+  const launcher = findLauncher(layout);
+  return launcher !== undefined && launcher.pid !== process.pid;
 }
 
 // The launcher releases its lock last, because the next launcher that gets the lock writes files

@@ -64,13 +64,19 @@ export async function listWorkspacesByIds(
     where id = any(${ids}::uuid[])`;
 }
 
-/** Counts those that exist and whose deletion was not requested. */
+/**
+ * Counts those that exist and whose deletion was not requested. One that is being imported counts,
+ * so that its accounts are connected and its keys are made before anything is sent.
+ */
 export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
     from workspaces
     where id = any(${ids}::uuid[])
-    and removes_at is null`;
+    and (
+      removes_at is null
+      or exists (select from workspace_imports where workspace_id = workspaces.id)
+    )`;
   return row?.count ?? 0;
 }
 
