@@ -19,7 +19,8 @@ const UNUSED = ["cause", "lease_owner", "fence", "crash_count"];
 
 /**
  * Without the secrets of webhooks, what is sealed with keys of the installation, and what only
- * processes use. Tasks and attempts are among them so that nothing is published a second time.
+ * processes use. Tasks, attempts and idempotency keys are among them so that nothing is published
+ * and no reply is sent a second time.
  */
 export const EXPORTED_TABLES: ExportedTables = {
   publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_CALL },
@@ -33,6 +34,7 @@ export const EXPORTED_TABLES: ExportedTables = {
   },
   automation_runs: {},
   comment_actions: { omitted: UNUSED, imported: RESTING_CALL },
+  idempotency_keys: {},
   // Paused, because their receivers do not know the new secrets.
   webhook_subscriptions: {
     imported: { status: "case when r.status = 'active' then 'paused' else r.status end" },
