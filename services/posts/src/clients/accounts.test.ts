@@ -2,11 +2,12 @@ import {
   AccountService,
   type BatchGetPostingAccountsRequest,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { unavailable } from "@postrider/shared/errors";
 import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createAccountDirectory } from "./accounts.ts";
+import { createAccountDirectory, createPlatformDirectory } from "./accounts.ts";
 
 let calls: {
   readonly workspaces: BatchGetPostingAccountsRequest["workspaces"];
@@ -100,4 +101,20 @@ test("account lookups that arrive while a call to the accounts service runs shar
   await vi.waitFor(() => expect(calls).toHaveLength(2));
   await Promise.all(lookups);
   expect(calls.map(({ workspaces }) => workspaces.length)).toEqual([1, 3]);
+});
+
+test("the question for the platforms, whose answer several requests share, has no deadline of the first one", async () => {
+  const deadlines: (number | undefined)[] = [];
+  const peer = createTestPeer((router) => {
+    router.service(PlatformService, {
+      listPlatforms: () => {
+        deadlines.push(findContext()?.deadlineAt);
+        return { platforms: [{ platform: "x", available: true }] };
+      },
+    });
+  });
+  const platforms = createPlatformDirectory(peer.client(PlatformService));
+  const request = { requestId: "request-1", deadlineAt: performance.now() + 5_000 };
+  expect(await runInContext(request, () => platforms.listAvailable())).toEqual(new Set(["x"]));
+  expect(deadlines).toEqual([undefined]);
 });

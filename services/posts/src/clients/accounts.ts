@@ -9,6 +9,7 @@ import { Batcher } from "@postrider/shared/process/batcher";
 import {
   findContext,
   type RequestContext,
+  runBeyondRequest,
   runInContext,
   shareContext,
 } from "@postrider/shared/telemetry/request-context";
@@ -111,7 +112,8 @@ export function createPlatformDirectory(client: Client<typeof PlatformService>):
     listAvailable: () => {
       if (known !== undefined && performance.now() < known.until)
         return Promise.resolve(known.platforms);
-      return (asking ??= ask());
+      // Others wait for the same answer, longer than the first caller may.
+      return (asking ??= runBeyondRequest(ask));
     },
   };
 }
