@@ -57,7 +57,7 @@ const whenSent = async (page: Page) => {
 test("a post with a picture is written, its faults are cured by their buttons, and it is scheduled", async () => {
   await using dashboard = await open();
   const { page, complaints } = dashboard;
-  await page.getByRole("link", { name: "New post" }).waitFor();
+  await page.getByRole("link", { name: "New post" }).first().waitFor();
   await page.keyboard.press("c");
   await page.getByRole("button", { name: "Choose all" }).click();
   await textOf(page).fill(LONG);
@@ -214,7 +214,7 @@ test("a text that the account has already names the other post, and is sent agai
 test("a post is written, planned and sent by keyboard alone, and a time that does not exist is said", async () => {
   await using dashboard = await open();
   const { page, complaints } = dashboard;
-  await page.getByRole("link", { name: "New post" }).waitFor();
+  await page.getByRole("link", { name: "New post" }).first().waitFor();
   await page.keyboard.press("c");
   await tileOf(page, "Bluesky").press("Space");
   await page.getByRole("button", { name: "Publish to 1 account now" }).waitFor();

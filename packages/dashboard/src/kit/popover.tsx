@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { flushSync } from "react-dom";
 import { classNames } from "./class-names.ts";
 import { placeBeside } from "./place-beside.ts";
 import css from "./popover.module.css";
@@ -50,11 +51,16 @@ export function Popover({ trigger, children, align = "start", className }: Popov
     box?.hidePopover();
     anchor?.focus();
   }, [anchor, box]);
+  // The browser's event comes later; keys that are pressed meanwhile would miss a field in the box.
+  const toggle = () => {
+    box?.togglePopover();
+    flushSync(() => setOpen(box?.matches(":popover-open") ?? false));
+  };
   return (
     <>
       {trigger({
         ref: setAnchor,
-        onClick: () => box?.togglePopover(),
+        onClick: toggle,
         "aria-expanded": isOpen,
       })}
       <div
