@@ -70,6 +70,7 @@ test("a scheduled post is dragged to another day, moved back with U, moved again
   await page.mouse.up();
   await chipOn(page, next, "Dragged").waitFor();
   await expect.poll(() => timeOf(id)).toBe(`${next}T03:00:00.000Z`);
+  await page.getByRole("button", { name: "Undo" }).waitFor();
   await page.keyboard.press("u");
   await chipOn(page, day, "Dragged").waitFor();
   await expect.poll(() => timeOf(id)).toBe(`${day}T03:00:00.000Z`);
@@ -84,9 +85,9 @@ test("a scheduled post is dragged to another day, moved back with U, moved again
   await page.keyboard.press("Enter");
   await expect.poll(() => timeOf(id)).toBe(`${day}T04:30:00.000Z`);
 
-  const body = { scheduledAt: inMs(3_000) };
   await show(page, "/calendar");
-  await tenant.api.call("PATCH", `/posts/${id}`, { body });
+  const body = { scheduledAt: inMs(3_000) };
+  expect((await tenant.api.call("PATCH", `/posts/${id}`, { body })).status).toBe(200);
   // The calendar learns of both changes without a reload.
   await page.getByRole("link", { name: /^Published.*Dragged/ }).waitFor();
   await whenPost(tenant.api, id, "published");

@@ -1,5 +1,5 @@
 import { PostriderError } from "@postrider/client";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ClockArrowUp } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "../kit/button.tsx";
@@ -98,11 +98,14 @@ function useMove(
   at: Temporal.ZonedDateTime | undefined,
   onClose: () => void,
 ) {
-  const { data } = useQuery(postsApi.post(id));
+  const client = useQueryClient();
+  useQuery(postsApi.post(id));
   const { move } = useMovePost();
   return useAct(async () => {
     if (at === undefined) return;
-    await move({ id, from: scheduledAt, to: toInstantText(at), etag: data?.etag });
+    // What is known of the post can be older than its last move.
+    const { etag } = await client.query(postsApi.post(id));
+    await move({ id, from: scheduledAt, to: toInstantText(at), etag });
     onClose();
   });
 }
