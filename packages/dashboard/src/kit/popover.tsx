@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { Fragment, type ReactNode, useCallback, useEffect, useState } from "react";
 import { flushSync } from "react-dom";
 import { classNames } from "./class-names.ts";
 import { placeBeside } from "./place-beside.ts";
@@ -10,6 +10,10 @@ function moveBeside(anchor: HTMLElement, box: HTMLElement, align: "start" | "end
   const { top, left } = placeBeside(anchor.getBoundingClientRect(), { width, height }, page, align);
   box.style.top = `${top}px`;
   box.style.left = `${left}px`;
+}
+
+function isShown(box: HTMLElement | null): boolean {
+  return box?.matches(":popover-open") ?? false;
 }
 
 export interface TriggerProps {
@@ -33,6 +37,7 @@ export function Popover({ trigger, children, align = "start", className }: Popov
   const [anchor, setAnchor] = useState<HTMLElement | null>(null);
   const [box, setBox] = useState<HTMLElement | null>(null);
   const [isOpen, setOpen] = useState(false);
+  const [opening, setOpening] = useState(0);
   useEffect(() => {
     if (!isOpen || anchor === null || box === null) return undefined;
     const put = () => moveBeside(anchor, box, align);
@@ -51,10 +56,14 @@ export function Popover({ trigger, children, align = "start", className }: Popov
     box?.hidePopover();
     anchor?.focus();
   }, [anchor, box]);
-  // The browser's event comes later; keys that are pressed meanwhile would miss a field in the box.
+  // The browser's event comes later; keys that are pressed meanwhile would miss a field in the box,
+  // and a box that is closed and opened again at once would not put the focus into itself.
   const toggle = () => {
     box?.togglePopover();
-    flushSync(() => setOpen(box?.matches(":popover-open") ?? false));
+    flushSync(() => {
+      setOpen(isShown(box));
+      setOpening((count) => count + 1);
+    });
   };
   return (
     <>
@@ -67,9 +76,9 @@ export function Popover({ trigger, children, align = "start", className }: Popov
         ref={setBox}
         popover="auto"
         className={classNames(css.popover, className)}
-        onToggle={({ newState }) => setOpen(newState === "open")}
+        onToggle={() => setOpen(isShown(box))}
       >
-        {isOpen && children(close)}
+        {isOpen && <Fragment key={opening}>{children(close)}</Fragment>}
       </div>
     </>
   );
