@@ -38,7 +38,7 @@ async function createTenant(system: BenchSystem, name: string): Promise<string> 
  */
 class Answers {
   readonly times: number[] = [];
-  #cpuMs: readonly number[] = [0, 0, 0];
+  #cpuMs: readonly number[] = SERVICES.map(() => 0);
 
   async measure(cpuMs: () => number[], work: () => Promise<readonly number[]>): Promise<void> {
     const before = cpuMs();

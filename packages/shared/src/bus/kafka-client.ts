@@ -1,4 +1,4 @@
-import { Kafka, logLevel, type Admin, type LogEntry } from "kafkajs";
+import { Kafka, logLevel, type Admin, type LogEntry, type RetryOptions } from "kafkajs";
 import { toKafkaConfig, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import { TOPICS } from "#src/bus/topics.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
@@ -33,6 +33,16 @@ function forward(logger: Logger, { level, log }: LogEntry): void {
   const fields = { reason: String(log.error ?? ""), group: log.groupId, topic: log.topic };
   const isNoise = level !== logLevel.ERROR || ROUTINE.test(`${log.message} ${fields.reason}`);
   logger[isNoise ? "debug" : "warn"](fields, `kafka: ${log.message}`);
+}
+
+/** kafkajs joins a group again after an outage of any length, unless the process is leaving. */
+export function rejoinUntil(hasLeft: () => boolean): RetryOptions {
+  return {
+    initialRetryTime: 200,
+    maxRetryTime: 5_000,
+    retries: 5,
+    restartOnFailure: () => Promise.resolve(!hasLeft()),
+  };
 }
 
 export async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import type { Consumer, Kafka } from "kafkajs";
 import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.ts";
-import { withAdmin } from "#src/bus/kafka-client.ts";
+import { rejoinUntil, withAdmin } from "#src/bus/kafka-client.ts";
 import { keepLag } from "#src/bus/telemetry.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
@@ -83,13 +83,7 @@ export class KafkaMember implements AsyncDisposable {
       // Few records are then processed again after a crash.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
-      // kafkajs joins again after an outage of any length, unless this member is leaving.
-      retry: {
-        initialRetryTime: 200,
-        maxRetryTime: 5_000,
-        retries: 5,
-        restartOnFailure: () => Promise.resolve(!this.#hasLeft),
-      },
+      retry: rejoinUntil(() => this.#hasLeft),
     });
   }
 

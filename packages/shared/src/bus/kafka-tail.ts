@@ -1,6 +1,6 @@
 import type { Kafka, KafkaMessage } from "kafkajs";
 import type { Tail, TailRecord } from "#src/bus.ts";
-import { withAdmin } from "#src/bus/kafka-client.ts";
+import { rejoinUntil, withAdmin } from "#src/bus/kafka-client.ts";
 import { toBusRecord } from "#src/bus/kafka-record.ts";
 
 interface KafkaTailOptions {
@@ -44,13 +44,7 @@ export async function startKafkaTail(
     groupId: group,
     maxWaitTimeInMs: 500,
     minBytes: 1,
-    // kafkajs joins again after an outage of any length, unless this process is leaving.
-    retry: {
-      initialRetryTime: 200,
-      maxRetryTime: 5_000,
-      retries: 5,
-      restartOnFailure: () => Promise.resolve(!hasLeft),
-    },
+    retry: rejoinUntil(() => hasLeft),
   });
   consumer.on(consumer.events.GROUP_JOIN, () => {
     // kafkajs may restart the consumer while this process leaves the group.

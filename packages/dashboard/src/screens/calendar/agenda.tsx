@@ -32,10 +32,11 @@ interface AgendaProps {
 export function Agenda({ title, mark, onNew, ...list }: AgendaProps) {
   const words = useWords(calendarWords);
   const { zone, language } = useSettings();
+  const isEmpty = list.posts.length + (list.free?.length ?? 0) === 0;
   return (
     <Card
       title={title}
-      aside={list.posts.length + (list.free?.length ?? 0) === 0 ? words.emptyDay : mark}
+      aside={isEmpty ? words.emptyDay : mark}
       actions={
         <>
           <span className="muted xs">{placeOf(zone, language)}</span>
@@ -45,7 +46,7 @@ export function Agenda({ title, mark, onNew, ...list }: AgendaProps) {
         </>
       }
     >
-      {list.posts.length + (list.free?.length ?? 0) > 0 && <AgendaList {...list} />}
+      {!isEmpty && <AgendaList {...list} />}
     </Card>
   );
 }
