@@ -25,6 +25,8 @@ export interface Manifest {
 }
 
 const ROWS = /^(accounts|media|posts|delivery)\.([a-z_]+)\.jsonl$/;
+export const WORKSPACE_FILE = rowsFileOf("accounts", "workspaces");
+export const MEDIA_FILE = rowsFileOf("media", "media");
 /** No row of a workspace is longer. */
 const MAX_LINE = 8 * 1024 * 1024;
 
@@ -70,6 +72,11 @@ export function isMediaFile(name: string): boolean {
   return name.startsWith("media/") && isId(name.slice("media/".length));
 }
 
+/** The file of the rows of a table. */
+export function rowsFileOf(service: string, table: string): string {
+  return `${service}.${table}.jsonl`;
+}
+
 /** The service and the table of a file of rows. */
 export function tableOf(name: string): readonly [string, string] | undefined {
   const [, service, table] = ROWS.exec(name) ?? [];
@@ -87,7 +94,7 @@ async function checkFile(folder: string, name: string, file: ManifestFile): Prom
 }
 
 async function checkRows(folder: string, name: string, workspaceId: string): Promise<number> {
-  const owner = name === "accounts.workspaces.jsonl" ? "id" : "workspace_id";
+  const owner = name === WORKSPACE_FILE ? "id" : "workspace_id";
   let rows = 0;
   for await (const line of readLines(join(folder, name))) {
     rows += 1;

@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { ServiceError } from "@postrider/shared/errors";
+import { MAX_IMPORTED_ROWS } from "@postrider/shared/workspaces/imported-row";
 import type { ServiceName } from "#src/config.ts";
-import { readLines } from "#src/export-folder.ts";
+import { readLines, rowsFileOf } from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
@@ -15,7 +16,6 @@ export interface Import {
   readonly done: Readonly<Record<string, number>>;
 }
 
-const MAX_ROWS = 500;
 const MAX_CHARACTERS = 1024 * 1024;
 
 /**
@@ -64,7 +64,7 @@ async function* readBatches(path: string, done: number): AsyncGenerator<string[]
   for await (const line of readLines(path)) {
     index += 1;
     if (index <= done) continue;
-    if (batch.length === MAX_ROWS || (batch.length > 0 && characters > MAX_CHARACTERS)) {
+    if (batch.length === MAX_IMPORTED_ROWS || (batch.length > 0 && characters > MAX_CHARACTERS)) {
       yield batch;
       [batch, characters] = [[], 0];
     }
@@ -99,7 +99,7 @@ export async function importTable(
   const client = given.services.client(service, RowImportService);
   const { workspaceId } = given;
   let leftOut = 0;
-  await forEachBatch(given, `${service}.${table}.jsonl`, async (lines) => {
+  await forEachBatch(given, rowsFileOf(service, table), async (lines) => {
     const rows = [...(await keepKnown(given, service, lines))];
     const answer = await client.importRows({ workspaceId, table, rows }).catch((error: unknown) => {
       throw toFailure(error, `${service}.${table}`);

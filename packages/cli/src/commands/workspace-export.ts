@@ -17,12 +17,13 @@ import {
   type Result,
   type Terminal,
 } from "#src/command.ts";
-import { hashOf, type Manifest, readLines } from "#src/export-folder.ts";
+import { hashOf, type Manifest, MEDIA_FILE, readLines, rowsFileOf } from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
 const SERVICES = ["accounts", "media", "posts", "delivery"] as const;
+
 /** How far a file is: `after` is undefined when it is complete. */
 interface FileState {
   readonly rows: number;
@@ -90,7 +91,7 @@ async function exportTable(
   progress: Progress,
   [service, table]: readonly [(typeof SERVICES)[number], string],
 ): Promise<number> {
-  const name = `${service}.${table}.jsonl`;
+  const name = rowsFileOf(service, table);
   const path = join(folder, name);
   const client = services.client(service, WorkspaceExportService);
   const { workspaceId, files } = progress;
@@ -142,7 +143,7 @@ async function exportFiles(
   { workspaceId }: Progress,
 ): Promise<void> {
   await mkdir(join(folder, "media"), { recursive: true });
-  for await (const line of readLines(join(folder, "media.media.jsonl"))) {
+  for await (const line of readLines(join(folder, MEDIA_FILE))) {
     const { id, status } = JSON.parse(line) as { id: string; status: string };
     const path = join(folder, "media", id);
     if (status !== "ready" || existsSync(path)) continue;

@@ -13,7 +13,16 @@ import {
   type Result,
   type Terminal,
 } from "#src/command.ts";
-import { checkFolder, isMediaFile, type Manifest, readLines, tableOf } from "#src/export-folder.ts";
+import {
+  checkFolder,
+  isMediaFile,
+  type Manifest,
+  MEDIA_FILE,
+  readLines,
+  rowsFileOf,
+  tableOf,
+  WORKSPACE_FILE,
+} from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
 import { forEachBatch, type Import, importTable } from "#src/import-rows.ts";
 import type { Services } from "#src/services.ts";
@@ -21,8 +30,6 @@ import { formatRecord } from "#src/table.ts";
 
 /** A service comes after those whose rows its own name. */
 const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
-const WORKSPACE_FILE = "accounts.workspaces.jsonl";
-const MEDIA_FILE = "media.media.jsonl";
 
 type Listed = readonly (readonly [(typeof SERVICES)[number], string])[];
 
@@ -33,7 +40,7 @@ async function listTables(services: Services, { files }: Manifest): Promise<List
     const listed = await services.client(service, WorkspaceExportService).listExportedTables({});
     tables.push(...listed.tables.map((table) => [service, table] as (typeof tables)[number]));
   }
-  const known = new Set(tables.map(([service, table]) => `${service}.${table}.jsonl`));
+  const known = new Set(tables.map(([service, table]) => rowsFileOf(service, table)));
   const given = Object.keys(files).filter((name) => !isMediaFile(name));
   const differing = [...known.symmetricDifference(new Set(given))];
   if (differing.length === 0) return tables;
@@ -165,7 +172,7 @@ async function importWorkspace(
   const given = await begin(services, folder, manifest, sha256);
   let leftOut = 0;
   for (const [service, table] of tables) {
-    const file = `${service}.${table}.jsonl`;
+    const file = rowsFileOf(service, table);
     if (file === WORKSPACE_FILE) continue;
     const left =
       file === MEDIA_FILE

@@ -19,12 +19,13 @@ export interface TableShape extends Required<Omit<ExportedTable, "omitted">> {
   readonly references: readonly Reference[];
 }
 
-export async function readShape(
+/** The columns that an export contains. */
+export async function readColumns(
   sql: Sql,
   name: string,
-  { omitted = [], imported = {}, endless = [], isImportedApart = false }: ExportedTable,
-): Promise<TableShape> {
-  const columns = await sql<ImportedColumn[]>`
+  { omitted = [] }: ExportedTable = {},
+): Promise<readonly ImportedColumn[]> {
+  return await sql<ImportedColumn[]>`
     select attname as name, format_type(atttypid, null) as type
     from pg_attribute
     where attrelid = to_regclass(${name})
@@ -32,6 +33,15 @@ export async function readShape(
     and not attisdropped
     and attname <> all(${omitted as string[]}::text[])
     order by attnum`;
+}
+
+export async function readShape(
+  sql: Sql,
+  name: string,
+  exported: ExportedTable,
+): Promise<TableShape> {
+  const { imported = {}, endless = [], isImportedApart = false } = exported;
+  const columns = await readColumns(sql, name, exported);
   const references = await sql<Reference[]>`
     select a.attname as column, k.confrelid::regclass::text as table, f.attname as key
     from pg_constraint k

@@ -6,7 +6,7 @@ import type { Sql, TransactionSql } from "#src/postgres.ts";
 import type { ExportedTables } from "./export-service.ts";
 import { importRows, readShape, type TableShape } from "./import-rows.ts";
 import { assertImporting, isImporting, recordImport } from "./import-state.ts";
-import { type ImportedRow, parseRow } from "./imported-row.ts";
+import { type ImportedRow, MAX_IMPORTED_ROWS, parseRow } from "./imported-row.ts";
 
 export interface RowImportOptions {
   readonly sql: Sql;
@@ -22,8 +22,6 @@ export interface RowImportOptions {
    */
   readonly release?: (workspaceId: string, isCopy: boolean) => Promise<void>;
 }
-
-const MAX_ROWS = 500;
 
 function assertId(workspaceId: string): void {
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
@@ -55,7 +53,7 @@ class RowImport {
 
   async import(workspaceId: string, table: string, texts: readonly string[]): Promise<number> {
     const shape = await this.#shapeOf(table);
-    if (shape.isImportedApart || texts.length > MAX_ROWS)
+    if (shape.isImportedApart || texts.length > MAX_IMPORTED_ROWS)
       throw invalidRequest([{ code: "invalid", path: "/table" }]);
     await assertImporting(this.#options.sql, workspaceId);
     this.#check(shape, workspaceId, texts);
@@ -76,7 +74,7 @@ class RowImport {
 
   async find(workspaceId: string, table: string, ids: readonly string[]): Promise<string[]> {
     const { name } = await this.#shapeOf(table);
-    if (ids.length > MAX_ROWS || !ids.every(isId))
+    if (ids.length > MAX_IMPORTED_ROWS || !ids.every(isId))
       throw invalidRequest([{ code: "invalid", path: "/ids" }]);
     const { sql } = this.#options;
     const rows = await sql<{ id: string }[]>`

@@ -19,6 +19,9 @@ export type ParsedRow =
   | { readonly kind: "row"; readonly row: ImportedRow }
   | { readonly kind: "fault"; readonly column: string };
 
+/** Maximum number of rows, or of ids, of one call. */
+export const MAX_IMPORTED_ROWS = 500;
+
 /** Leaves room for everything that is counted up later, in statements with rows of others. */
 const MAX_INTEGER = 1_000_000_000;
 /** What JavaScript and Postgres both read; Postgres knows years that `Date` does not. */

@@ -6,7 +6,7 @@ import type {
 import { conflict, invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
-import { readShape } from "@postrider/shared/workspaces/import-rows";
+import { readColumns } from "@postrider/shared/workspaces/import-rows";
 import { recordImport } from "@postrider/shared/workspaces/import-state";
 import { type ImportedRow, parseRow } from "@postrider/shared/workspaces/imported-row";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
@@ -57,7 +57,7 @@ async function parseWorkspace(
   sql: Sql,
   { workspaceId, row: text }: BeginWorkspaceImportRequest,
 ): Promise<ImportedWorkspace> {
-  const { columns } = await readShape(sql, "workspaces", EXPORTED_TABLES.workspaces ?? {});
+  const columns = await readColumns(sql, "workspaces", EXPORTED_TABLES.workspaces);
   const parsed = parseRow(text, { columns, workspaceId, owner: "id", endless: [] });
   const workspace = parsed.kind === "row" ? toWorkspace(parsed.row) : undefined;
   if (workspace === undefined) throw invalidRequest([{ code: "invalid", path: "/row" }]);
