@@ -103,3 +103,11 @@ test("a file is refused while no import of its workspace is in progress", async 
   const refused = target.files.beginMediaFile({ workspaceId, row });
   await expect(refused).rejects.toThrow("invalid_transition");
 });
+
+test("a file of an import is refused like an upload while the service takes no new files", async () => {
+  const { workspaceId, row } = await exportMedia();
+  await target.rows.prepareRowImport({ workspaceId });
+  await using full = await target.startReplica({ maxOutboxRows: 0 });
+  const refused = full.files.beginMediaFile({ workspaceId, row });
+  await expect(refused).rejects.toMatchObject({ kind: "unavailable" });
+});

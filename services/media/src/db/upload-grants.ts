@@ -1,6 +1,12 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { longestTransferMs, TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+const TOKEN_BYTES = 32;
+
+export function newUploadToken(): string {
+  return randomBytes(TOKEN_BYTES).toString("base64url");
+}
 
 /** The token is random, so it needs no slow, salted hash. */
 export function hashUploadToken(token: string): Buffer {

@@ -1,23 +1,19 @@
-import { randomBytes } from "node:crypto";
 import { conflict, invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
-import { readShape } from "@postrider/shared/workspaces/import-rows";
+import { readColumns } from "@postrider/shared/workspaces/import-rows";
 import { assertImporting } from "@postrider/shared/workspaces/import-state";
 import { parseRow } from "@postrider/shared/workspaces/imported-row";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { describeImported, lockAnyMedia } from "#src/db/imported-media.ts";
 import { deleteUnready, markDeleting } from "#src/db/media-deletion.ts";
 import { findMedia, insertUpload, type NewUpload } from "#src/db/media.ts";
-import { hashUploadToken, insertGrant } from "#src/db/upload-grants.ts";
+import { hashUploadToken, insertGrant, newUploadToken } from "#src/db/upload-grants.ts";
 import { checkDeclared, kindOf } from "#src/domain/accepted-types.ts";
+import { FORBIDDEN_CHARACTERS, MAX_FILE_NAME } from "#src/domain/file-name.ts";
 import { countCharacters, MAX_ALT_TEXT_LENGTH } from "#src/domain/media-description.ts";
 import type { MediaDependencies } from "#src/operations/dependencies.ts";
 import { assertUploadCount, storeWithinLimit } from "#src/operations/storage-limit.ts";
-
-const TOKEN_BYTES = 32;
-const MAX_FILE_NAME = 255;
-const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}/\\]/u;
 
 export interface MediaImport {
   readonly workspaceId: string;
@@ -43,7 +39,8 @@ interface MediaRow {
 
 function isValid({ status, file_name, alt_text, cover_ms }: MediaRow): boolean {
   const name = file_name ?? "";
-  const isNamed = name !== "" && name.length <= MAX_FILE_NAME && !FORBIDDEN.test(name);
+  const isNamed =
+    name !== "" && name.length <= MAX_FILE_NAME && name.search(FORBIDDEN_CHARACTERS) === -1;
   if (status !== "ready" || !isNamed) return false;
   return countCharacters(alt_text ?? "") <= MAX_ALT_TEXT_LENGTH && (cover_ms ?? 0) >= 0;
 }
@@ -57,7 +54,7 @@ function toMedia(workspaceId: string, row: MediaRow): ImportedMedia | undefined 
 }
 
 async function parseMedia(sql: Sql, { workspaceId, row }: MediaImport): Promise<ImportedMedia> {
-  const { columns } = await readShape(sql, "media", EXPORTED_TABLES.media ?? {});
+  const columns = await readColumns(sql, "media", EXPORTED_TABLES.media);
   const parsed = parseRow(row, { columns, workspaceId, owner: "workspace_id", endless: [] });
   const media =
     parsed.kind === "row" ? toMedia(workspaceId, parsed.row as unknown as MediaRow) : undefined;
@@ -85,16 +82,20 @@ async function makeRoom(tx: TransactionSql, { id, workspaceId }: ImportedMedia):
  * @returns The token of the upload; "" when the media are ready.
  */
 export async function beginMediaFile(
-  deps: Pick<MediaDependencies, "sql" | "limits" | "grantMs" | "storageBytes" | "storageTurns">,
+  deps: Pick<
+    MediaDependencies,
+    "sql" | "limits" | "grantMs" | "storageBytes" | "storageTurns" | "assertRoom"
+  >,
   request: MediaImport,
 ): Promise<string> {
   const media = await parseMedia(deps.sql, request);
   const { workspaceId, bytes, id } = media;
   const violation = checkDeclared(media, deps.limits);
   if (violation !== undefined) throw unprocessable("media_rejected", [violation]);
+  await deps.assertRoom();
   const isMissing = await deps.sql.begin((tx) => makeRoom(tx, media));
   if (!isMissing) return "";
-  const token = randomBytes(TOKEN_BYTES).toString("base64url");
+  const token = newUploadToken();
   const demand = { workspaceId, bytes, defaultLimitBytes: deps.storageBytes };
   await storeWithinLimit(deps, demand, async (tx, uploadCount) => {
     assertUploadCount(uploadCount);

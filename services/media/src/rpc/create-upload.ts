@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
@@ -9,13 +8,11 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertUpload, type NewUpload } from "#src/db/media.ts";
-import { hashUploadToken, insertGrant } from "#src/db/upload-grants.ts";
+import { hashUploadToken, insertGrant, newUploadToken } from "#src/db/upload-grants.ts";
 import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { assertUploadCount, storeWithinLimit } from "#src/operations/storage-limit.ts";
-
-const TOKEN_BYTES = 32;
 
 /** Only the response contains the upload token; the database stores a hash of it. */
 export async function createUpload(
@@ -28,7 +25,7 @@ export async function createUpload(
   const upload = parse(deps, request);
   // Every grant leads to an event, so new ones are refused while the outbox is full.
   await deps.assertRoom();
-  const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
+  const uploadToken = newUploadToken();
   const { workspaceId, bytes } = upload;
   const demand = { workspaceId, bytes, defaultLimitBytes: deps.storageBytes };
   const expiresAt = await storeWithinLimit(deps, demand, async (tx, uploadCount) => {

@@ -25,6 +25,7 @@ import {
   renewImportClaim,
 } from "#src/db/import-claims.ts";
 import { insertReadyMedia, type ObjectKeys } from "#src/db/media.ts";
+import { FORBIDDEN_CHARACTERS, MAX_FILE_NAME } from "#src/domain/file-name.ts";
 import type { InspectedMedia } from "#src/domain/inspected-media.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
@@ -209,16 +210,12 @@ function storedBytes({ bytes, delivery }: InspectedMedia): number {
   return bytes + (delivery.kind === "rewritten" ? delivery.bytes : 0);
 }
 
-const MAX_CHARACTERS = 255;
-
-const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}/\\]/gu;
-
 /** The last path segment of a URL, decoded, at most 255 characters; `file` when it is empty. */
 export function fileNameOf(url: string): string {
   const segments = URL.parse(url)?.pathname.split("/") ?? [];
   const segment = segments.findLast((part) => part !== "") ?? "";
-  const characters = Array.from(decode(segment).replaceAll(FORBIDDEN, "_"));
-  const name = characters.slice(0, MAX_CHARACTERS).join("");
+  const characters = Array.from(decode(segment).replaceAll(FORBIDDEN_CHARACTERS, "_"));
+  const name = characters.slice(0, MAX_FILE_NAME).join("");
   return name.trim() === "" ? "file" : name;
 }
 

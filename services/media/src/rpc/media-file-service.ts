@@ -13,7 +13,15 @@ const PART_BYTES = 4 * 1024 * 1024;
 
 type Deps = Pick<
   RpcDependencies,
-  "sql" | "store" | "limits" | "grantMs" | "storageBytes" | "storageTurns" | "checks" | "completeMs"
+  | "sql"
+  | "store"
+  | "limits"
+  | "grantMs"
+  | "storageBytes"
+  | "storageTurns"
+  | "assertRoom"
+  | "checks"
+  | "completeMs"
 >;
 
 export function createMediaFileService(deps: Deps): ServiceImpl<typeof MediaFileService> {
