@@ -1,3 +1,3 @@
 // Test program that runs instead of the program of an inspection process. It takes its file and
-// never answers.
-process.once("message", () => undefined);
+// never answers; a listener for one message alone would let it end.
+process.on("message", () => undefined);
