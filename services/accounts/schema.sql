@@ -50,6 +50,7 @@ create table accounts.api_keys (
   prefix text not null,
   name text not null,
   scopes text[] not null,
+  imported_from text,
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
@@ -58,6 +59,7 @@ create table accounts.api_keys (
   constraint api_keys_pkey PRIMARY KEY (id),
   constraint api_keys_hash_check CHECK ((octet_length(hash) = 32))
 );
+CREATE INDEX api_keys_imported ON accounts.api_keys USING btree (imported_from) WHERE (imported_from IS NOT NULL);
 
 create table accounts.audit_log (
   id uuid not null,
@@ -237,6 +239,7 @@ create table accounts.workspace_imports (
   workspace_id uuid not null,
   manifest_sha256 text not null,
   progress jsonb not null default '{}'::jsonb,
+  handover_hash bytea,
   started_at timestamp with time zone not null default now(),
   constraint workspace_imports_pkey PRIMARY KEY (workspace_id),
   constraint workspace_imports_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
@@ -261,11 +264,18 @@ create table accounts.workspaces (
   daily_quota integer,
   deletion_requested_at timestamp with time zone,
   removes_at timestamp with time zone,
+  moves_to text,
+  frozen_at timestamp with time zone,
+  moved_at timestamp with time zone,
+  handover bytea,
   created_at timestamp with time zone not null default now(),
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_check CHECK (((deletion_requested_at IS NULL) = (removes_at IS NULL))),
+  constraint workspaces_check1 CHECK ((num_nulls(moves_to, frozen_at, handover) = ANY (ARRAY[0, 3]))),
+  constraint workspaces_check2 CHECK (((moved_at IS NULL) OR (frozen_at IS NOT NULL))),
   constraint workspaces_daily_quota_check CHECK ((daily_quota >= 0)),
+  constraint workspaces_handover_check CHECK ((octet_length(handover) = 32)),
   constraint workspaces_monthly_quota_check CHECK ((monthly_quota >= 0)),
   constraint workspaces_requests_per_minute_check CHECK ((requests_per_minute > 0))
 );
-CREATE INDEX workspaces_deletions ON accounts.workspaces USING btree (id) WHERE (removes_at IS NOT NULL);
+CREATE INDEX workspaces_stopped ON accounts.workspaces USING btree (id) WHERE ((removes_at IS NOT NULL) OR (frozen_at IS NOT NULL));

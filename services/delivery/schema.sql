@@ -428,7 +428,7 @@ create table delivery.pauses (
   reason text,
   created_at timestamp with time zone not null default now(),
   constraint pauses_pkey PRIMARY KEY (kind, key),
-  constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text, 'deletion'::text])))
+  constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text, 'deletion'::text, 'move'::text, 'moved'::text])))
 );
 
 create table delivery.platform_breakers (

@@ -22,6 +22,7 @@ import { webhookCommands } from "#src/commands/webhooks.ts";
 import { workspaceDeletionCommands } from "#src/commands/workspace-deletion.ts";
 import { workspaceExportCommands } from "#src/commands/workspace-export.ts";
 import { workspaceImportCommands } from "#src/commands/workspace-import.ts";
+import { workspaceMoveCommands } from "#src/commands/workspace-move.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
   ...workspaceDeletionCommands,
   ...workspaceExportCommands,
   ...workspaceImportCommands,
+  ...workspaceMoveCommands,
   ...keyCommands,
   ...accountCommands,
   ...auditCommands,

@@ -30,7 +30,13 @@ async function write({ files, manifest = {}, described = {} }: Given): Promise<v
     return [name, { rows, bytes: text.length, sha256, ...described[name] }];
   });
   const all = { ...Object.fromEntries(entries), ...described } as object;
-  const whole = { version: 1, workspaceId: ID, isStopped: true, files: { ...all } };
+  const whole = {
+    version: 1,
+    workspaceId: ID,
+    isStopped: true,
+    handoverHash: "",
+    files: { ...all },
+  };
   await writeFile(join(folder, "manifest.json"), JSON.stringify({ ...whole, ...manifest }));
 }
 

@@ -19,6 +19,11 @@ export interface Manifest {
    * Whether the workspace was stopped, and nothing of it in work, from the first row to the last.
    */
   readonly isStopped: boolean;
+  /**
+   * SHA-256 of the handover secret of the move that the export is a part of, in hexadecimal digits;
+   * "" for any other export.
+   */
+  readonly handoverHash: string;
   readonly startedAt: string;
   readonly finishedAt: string;
   readonly files: Record<string, ManifestFile>;
@@ -58,11 +63,12 @@ function isFile(value: unknown): value is ManifestFile {
 }
 
 function isManifest(value: unknown): value is Manifest {
-  const { version, workspaceId, isStopped, files } = (value ?? {}) as Partial<
+  const { version, workspaceId, isStopped, handoverHash, files } = (value ?? {}) as Partial<
     Record<keyof Manifest, unknown>
   >;
   if (version !== 1 || typeof workspaceId !== "string" || !isId(workspaceId)) return false;
-  if (typeof isStopped !== "boolean" || typeof files !== "object" || files === null) return false;
+  if (typeof isStopped !== "boolean" || typeof handoverHash !== "string") return false;
+  if (typeof files !== "object" || files === null) return false;
   return Object.entries(files).every(
     ([name, file]) => (ROWS.test(name) || isMediaFile(name)) && isFile(file),
   );

@@ -12,11 +12,19 @@ create table workspaces (
   -- API keys, publishing and webhooks are stopped.
   deletion_requested_at timestamptz,
   removes_at timestamptz,
+  -- The cell that the workspace goes to, since when it can only be read here, and since when it is the other cell's, for good.
+  -- The import there ends only with the handover secret, which is told once `moved_at` is set.
+  moves_to text,
+  frozen_at timestamptz,
+  moved_at timestamptz,
+  handover bytea check (octet_length(handover) = 32),
   created_at timestamptz not null default now(),
-  check ((deletion_requested_at is null) = (removes_at is null))
+  check ((deletion_requested_at is null) = (removes_at is null)),
+  check (num_nulls(moves_to, frozen_at, handover) in (0, 3)),
+  check (moved_at is null or frozen_at is not null)
 );
 
-create index workspaces_deletions on workspaces (id) where removes_at is not null;
+create index workspaces_stopped on workspaces (id) where removes_at is not null or frozen_at is not null;
 
 -- What each service has removed of a workspace that is being deleted. A service without a row has reported nothing.
 create table workspace_removals (
@@ -33,6 +41,8 @@ create table workspace_imports (
   manifest_sha256 text not null,
   -- Number of imported rows by file.
   progress jsonb not null default '{}',
+  -- SHA-256 of the handover secret without which the import of a moved workspace does not end; null for other imports.
+  handover_hash bytea,
   started_at timestamptz not null default now()
 );
 
@@ -43,12 +53,16 @@ create table api_keys (
   prefix text not null,
   name text not null,
   scopes text[] not null,
+  -- The cell that issued the key and that its text names, if the key was imported with a workspace from there.
+  imported_from text,
   expires_at timestamptz,
   revoked_at timestamptz,
   -- Time of the last request with the API key; written at most once a minute.
   last_used_at timestamptz,
   created_at timestamptz not null default now()
 );
+
+create index api_keys_imported on api_keys (imported_from) where imported_from is not null;
 
 create table api_key_workspaces (
   api_key_id uuid not null references api_keys,

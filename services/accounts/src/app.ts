@@ -67,6 +67,7 @@ export async function startApp(config: Config): Promise<App> {
     simulatorUrl,
     publicUrl,
     cell: config.cells.own,
+    otherCells: new Set(config.cells.addresses.keys()).difference(new Set([config.cells.own])),
     sessionLimits: config.sessionLimits,
     settleMs: config.settleMs,
     noteKeyUse: (id) => apiKeyUse.note(id),

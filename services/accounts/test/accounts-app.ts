@@ -172,6 +172,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
     simulatorUrl,
     publicUrl: "https://postrider.example",
     cell: options.cell,
+    otherCells: new Set(["eu1", "us1"].filter((name) => name !== options.cell)),
     sessionLimits: { lifetimeMs: 30 * DAY_MS, idleMs: 7 * DAY_MS },
     settleMs: options.settleMs ?? 0,
     noteKeyUse: (id) => apiKeyUse.note(id),

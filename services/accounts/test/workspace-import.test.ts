@@ -16,7 +16,7 @@ async function open() {
   const exported = await exportRows(fixture.sql, EXPORTED_TABLES, workspaceId);
   const database = await createDatabase();
   const { sql } = database;
-  const service = createWorkspaceImportService(sql);
+  const service = createWorkspaceImportService({ sql, cell: undefined });
   const peer = createTestPeer((router) => void router.service(WorkspaceImportService, service));
   const imports = peer.client(WorkspaceImportService);
   const row = exported.workspaces?.[0] ?? "";

@@ -251,10 +251,10 @@ create trigger queue_changed_tasks after update on publish_tasks
   referencing old table as previous new table as changed
   for each statement execute function queue_changed_tasks();
 
--- Pauses that operators created, and those of workspaces whose deletion was requested (`deletion`). They belong to the
--- installation, not to a workspace.
+-- Pauses that operators created, and those of workspaces whose deletion was requested (`deletion`), which are frozen for a
+-- move (`move`), or are another cell's (`moved`, beside `move`). They belong to the installation, not to a workspace.
 create table pauses (
-  kind text not null check (kind in ('platform', 'account', 'workspace', 'deletion')),
+  kind text not null check (kind in ('platform', 'account', 'workspace', 'deletion', 'move', 'moved')),
   key text not null,
   -- The operator's words for the people whose posts wait; null if none were given.
   reason text,

@@ -1,8 +1,7 @@
 import { HintService } from "@postrider/contracts/delivery/v1/hint_service_pb";
-import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createHostChecks } from "@postrider/platforms/host-checks";
-import { isPlatformId, PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { createProbeUrl } from "@postrider/rest/media/links";
 import type { Bus } from "@postrider/shared/bus";
 import type { EventHandler } from "@postrider/shared/bus/consumer";
@@ -25,9 +24,7 @@ import {
 import { deriveCursorKeys, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { createRowImportService } from "@postrider/shared/workspaces/import-service";
 import { MIGRATIONS, type Config } from "#src/config.ts";
-import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import {
   createEngagementDeps,
   createEngagementRpc,
@@ -35,21 +32,19 @@ import {
   type Engagement,
   type EngagementRpc,
 } from "#src/engagement/app.ts";
-import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
 import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
 import { createDoctor, startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
-import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
+import { addWorkspaceCopies } from "#src/rpc/workspace-copy-service.ts";
 import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
 import { WEBHOOK_HANDLERS } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { HintFeed } from "#src/webhooks/operations/hint-feed.ts";
-import { releaseImportedWebhooks } from "#src/webhooks/operations/imported-webhooks.ts";
 import { createHintService } from "#src/webhooks/rpc/hint-service.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 
@@ -172,25 +167,10 @@ function createAllRoutes(
     publishing(router);
     webhooks(router);
     router.service(HintService, createHintService(hints));
-    router.service(RowImportService, createImports(config, sql));
+    addWorkspaceCopies(router, { sql, sealingKeys: config.handleKeys });
     engagement.routes(router);
     doctor(router);
   };
-}
-
-/** Each part of the service makes what its imported rows need. */
-function createImports({ handleKeys: sealingKeys }: Config, sql: Sql) {
-  return createRowImportService({
-    sql,
-    tables: EXPORTED_TABLES,
-    isReadable: (_table, { platform = "x" }) => isPlatformId(platform as string),
-    prepare: stopImport,
-    release: async (workspaceId, isCopy) => {
-      await releaseImportedTasks(sql, workspaceId, isCopy);
-      await releaseImportedEngagement(sql, workspaceId, isCopy);
-      await releaseImportedWebhooks({ sql, sealingKeys }, workspaceId);
-    },
-  });
 }
 
 /** What this process reports about the installation to `postrider doctor`. */

@@ -41,7 +41,7 @@ test("the removal of a workspace leaves no row of it in any table of delivery, a
     await sql`update ${sql(table)} set status = 'failed' ${table === "comment_actions" ? sql`, finished_at = now()` : sql``}`;
   await sql`update deletion_tasks set status = 'failed'`;
   await sql`update webhook_leases set lease_until = '-infinity'`;
-  await stopWorkspaces(sql, [ids.removed]);
+  await stopWorkspaces(sql, [stopped(ids.removed)]);
   await sql`insert into pauses (kind, key) values ('workspace', ${ids.removed}), ('account', ${ids.removed}), ('account', ${ids.kept})`;
   const before = await countRowsWith(database.migrationSql, ids.kept);
   expect(Object.keys(before).length).toBeGreaterThan(25);
@@ -89,7 +89,7 @@ test("a target of a stopped workspace is not sent, also if a worker has claimed 
   await using _worker = startWorker(database, world, { settings: { leaseMs: 5_000 } });
   await request(sql, target);
   await claimed.promise;
-  await stopWorkspaces(sql, [target.workspaceId]);
+  await stopWorkspaces(sql, [stopped(target.workspaceId)]);
   goOn.resolve();
   await untilStatus(sql, target, "queued");
   expect(world.calls).toEqual([]);
@@ -103,7 +103,7 @@ test("a target of a stopped workspace is not sent, also if a worker has claimed 
 test("a deletion pause that a list from before the request does not contain is kept for a minute", async () => {
   await using database = await openDatabase();
   const id = newId();
-  await stopWorkspaces(database.sql, [id]);
+  await stopWorkspaces(database.sql, [stopped(id)]);
   await stopWorkspaces(database.sql, []);
   expect(await database.sql`select kind, key from pauses`).toEqual([{ kind: "deletion", key: id }]);
 });
@@ -155,7 +155,7 @@ test("no webhook is sent for a stopped workspace, and those of another one are",
   const input = { url: receiver.url };
   const one = await insertSubscription(sql, input);
   const other = await insertSubscription(sql, input);
-  await stopWorkspaces(sql, [one.workspaceId]);
+  await stopWorkspaces(sql, [stopped(one.workspaceId)]);
   await insertDeliveries(sql, one, 2);
   await insertDeliveries(sql, other, 2);
   await using _dispatcher = startTestDispatcher(sql);

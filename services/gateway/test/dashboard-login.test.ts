@@ -45,8 +45,8 @@ const calls: unknown[] = [];
 const lines: string[] = [];
 afterEach(() => app.close());
 
-const DASHBOARD: NonNullable<Peers["dashboard"]> = {
-  openDashboardSession: (request) => {
+const DASHBOARD = {
+  openDashboardSession: (request: OpenDashboardSessionRequest) => {
     login = request;
     calls.push(findContext()?.createdVia);
     const session = { ...SESSION, expiresAt: at(Date.now() + 30 * DAY_MS) };
@@ -62,7 +62,7 @@ const DASHBOARD: NonNullable<Peers["dashboard"]> = {
     calls.push([id, workspaceId]);
     return { count: 1 };
   },
-};
+} satisfies Peers["dashboard"];
 
 async function open(peers: Peers = {}, scopes = ["posts:read"]) {
   [calls.length, lines.length, login] = [0, 0, undefined];
@@ -196,8 +196,14 @@ test.each([[{}], [{ token: LINK, apiKey: KEY }], [{ token: 1 }], [{ password: "p
 test("a key of another cell opens no session here: the answer names the address of its cell", async () => {
   const own = "https://eu1.example.com";
   const addresses = new Map([["eu1", own]]).set("us1", "https://us1.example.com");
-  await open({ cells: { own: "eu1", addresses } });
   const keyOf = (cell: string) => formatApiKey(new Uint8Array(32), "key", cell);
+  const refused = [keyOf("us1"), keyOf("ap1")].map((key) => hashApiKey(key).toString("hex"));
+  const openDashboardSession = (request: OpenDashboardSessionRequest) =>
+    refused.includes(Buffer.from(request.login.value ?? []).toString("hex"))
+      ? { outcome: "refused" }
+      : DASHBOARD.openDashboardSession(request);
+  const dashboard = { ...DASHBOARD, openDashboardSession };
+  await open({ dashboard, cells: { own: "eu1", addresses } });
   const answer = await logIn({ payload: { apiKey: ` ${keyOf("us1")}` } });
   expect([answer.statusCode, codeOf(answer)]).toEqual([421, "wrong_cell"]);
   expect(answer.headers["x-postrider-cell-address"]).toBe("https://us1.example.com");

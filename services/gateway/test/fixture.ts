@@ -63,6 +63,7 @@ export function admitted(
     scopes,
     workspaceId: WORKSPACE_ID,
     verified: true,
+    isFrozen: false,
     limit: LIMIT,
     ...overrides,
   };

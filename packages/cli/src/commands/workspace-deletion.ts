@@ -24,24 +24,50 @@ const DEFAULT_DAYS = 7;
 const MAX_DAYS = 365;
 const DAY_SECONDS = 86_400;
 
-/** What is known of a workspace that is being deleted. */
-function toJson({ id, name, deletion }: Workspace, removal: WorkspaceRemoval | undefined) {
-  const state = removal?.isRemoving === true ? "removing" : "stopped";
+function statusOf(
+  { deletion, move, isImporting }: Workspace,
+  removal: WorkspaceRemoval | undefined,
+) {
+  if (removal?.isRemoving === true) return "removing";
+  if (isImporting) return "importing";
+  if (deletion !== undefined) return "stopped";
+  if (move === undefined) return "active";
+  return move.movedAt === undefined ? "frozen" : "moved";
+}
+
+function removalsOf(removal: WorkspaceRemoval | undefined) {
+  const services = removal?.services ?? [];
+  return services.map(({ service, rows, isDone }) => ({
+    service,
+    rows: Number(rows),
+    done: isDone,
+  }));
+}
+
+/** What is known of a workspace that does not work, and why. */
+function toJson(workspace: Workspace, removal: WorkspaceRemoval | undefined) {
+  const { id, name, deletion, move, isImporting } = workspace;
+  const stoppedAt = toInstant(deletion?.requestedAt);
   return {
     id,
     name,
-    status: deletion === undefined ? "active" : state,
-    requestedAt: toInstant(deletion?.requestedAt),
+    status: statusOf(workspace, removal),
+    movesTo: move?.cell ?? null,
+    frozenAt: toInstant(move?.frozenAt),
+    movedAt: toInstant(move?.movedAt),
+    importedAt: isImporting ? stoppedAt : null,
+    requestedAt: isImporting ? null : stoppedAt,
     removesAt: toInstant(deletion?.removesAt),
-    services: (removal?.services ?? []).map(({ service, rows, isDone }) => ({
-      service,
-      rows: Number(rows),
-      done: isDone,
-    })),
+    services: removalsOf(removal),
   };
 }
 
 type Shown = ReturnType<typeof toJson>;
+
+/** Nothing for a value that is not known. */
+function named(name: string, value: string | null): Record<string, string> {
+  return value === null ? {} : { [name]: value };
+}
 
 function toResult(json: Shown): Result {
   const services = json.services.map(({ service, rows, done }) => [
@@ -52,8 +78,15 @@ function toResult(json: Shown): Result {
     id: json.id,
     name: json.name,
     status: json.status,
-    ...(json.requestedAt === null ? {} : { "deletion requested": json.requestedAt }),
-    ...(json.removesAt === null ? {} : { "removed from": json.removesAt }),
+    ...named("moves to the cell", json.movesTo),
+    ...named("frozen since", json.frozenAt),
+    ...named("moved at", json.movedAt),
+    ...named("import begun", json.importedAt),
+    ...named("deletion requested", json.requestedAt),
+    ...named(
+      json.importedAt === null ? "removed from" : "removed if it has not ended by",
+      json.removesAt,
+    ),
     ...Object.fromEntries(services),
   });
   return { json, text };
@@ -133,7 +166,8 @@ export const workspaceDeletionCommands: readonly Command[] = [
   {
     words: "workspace show",
     synopsis: "ID",
-    summary: "show whether a workspace works, is stopped or is being removed, and how far that is",
+    summary:
+      "show whether a workspace works, is stopped, imported, moved or being removed, and how far that is",
     run: show,
   },
   {

@@ -2,13 +2,10 @@ import { once } from "node:events";
 import { createWriteStream, existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
-import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { notFound, ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { toInstant } from "#src/answers.ts";
 import {
   type Arguments,
   type Command,
@@ -19,6 +16,7 @@ import {
 } from "#src/command.ts";
 import { hashOf, type Manifest, MEDIA_FILE, readLines, rowsFileOf } from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
+import { findStop } from "#src/find-stop.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
@@ -52,22 +50,6 @@ async function writeProgress(folder: string, progress: Progress): Promise<void> 
   await writeJson(join(folder, "progress.json"), progress);
 }
 
-/** Null while the workspace works, or what it did when it was stopped may not have ended. */
-async function findStop(services: Services, workspaceId: string): Promise<string | null> {
-  const found = await services
-    .client("accounts", WorkspaceService)
-    .batchGetWorkspaces({ ids: [workspaceId] });
-  const [workspace] = found.workspaces;
-  if (workspace === undefined) throw notFound();
-  const { removals } = await services
-    .client("accounts", WorkspaceRemovalService)
-    .listWorkspaceRemovals({});
-  const removal = removals.find((each) => each.workspaceId === workspaceId);
-  const stop = toInstant(workspace.deletion?.requestedAt);
-  if (removal === undefined || removal.isRemoving || stop === null) return null;
-  return Date.parse(stop) < Date.now() - removal.settleSeconds * 1000 ? stop : null;
-}
-
 async function readProgress(
   services: Services,
   folder: string,
@@ -75,7 +57,7 @@ async function readProgress(
 ): Promise<Progress> {
   const path = join(folder, "progress.json");
   if (!existsSync(path)) {
-    const stoppedAt = await findStop(services, workspaceId);
+    const stoppedAt = (await findStop(services, workspaceId))?.at ?? null;
     return { workspaceId, startedAt: new Date().toISOString(), stoppedAt, files: {} };
   }
   const progress = JSON.parse(await readFile(path, "utf8")) as Progress;
@@ -160,7 +142,7 @@ async function writeManifest(
   services: Services,
   folder: string,
   progress: Progress,
-): Promise<Result> {
+): Promise<Exported> {
   const { workspaceId, startedAt, stoppedAt } = progress;
   const files: Manifest["files"] = {};
   for (const [name, { rows, bytes }] of Object.entries(progress.files))
@@ -170,27 +152,48 @@ async function writeManifest(
     const path = join(folder, "media", id);
     files[`media/${id}`] = { rows: 0, bytes: (await stat(path)).size, sha256: await hashOf(path) };
   }
-  const isStopped = stoppedAt !== null && (await findStop(services, workspaceId)) === stoppedAt;
+  const stop = await findStop(services, workspaceId);
+  const isStopped = stoppedAt !== null && stop?.at === stoppedAt;
+  const handoverHash = stop?.handoverHash ?? "";
   const finishedAt = new Date().toISOString();
-  const manifest: Manifest = { version: 1, workspaceId, isStopped, startedAt, finishedAt, files };
-  await writeJson(join(folder, "manifest.json"), manifest);
+  const about = {
+    version: 1,
+    workspaceId,
+    isStopped,
+    handoverHash,
+    startedAt,
+    finishedAt,
+  } as const;
+  await writeJson(join(folder, "manifest.json"), { ...about, files } satisfies Manifest);
   const rows = Object.values(progress.files).reduce((sum, file) => sum + file.rows, 0);
+  return { workspaceId, folder, rows, mediaFiles: media.length, isStopped };
+}
+
+interface Exported {
+  readonly workspaceId: string;
+  readonly folder: string;
+  readonly rows: number;
+  readonly mediaFiles: number;
+  readonly isStopped: boolean;
+}
+
+function toResult(json: Exported): Result {
+  const { folder, rows, mediaFiles, isStopped } = json;
   const text = formatRecord({
     folder,
     rows: String(rows),
-    "media files": String(media.length),
+    "media files": String(mediaFiles),
     "of a stopped workspace": isStopped ? "yes" : "no; an import cancels what was not finished",
   });
-  return { json: { workspaceId, folder, rows, mediaFiles: media.length, isStopped }, text };
+  return { json, text };
 }
 
-async function exportWorkspace(
+/** Continues the export in the folder, or begins one. */
+export async function exportTo(
   services: Services,
-  args: Arguments,
-  { note }: Terminal,
-): Promise<Result> {
-  const workspaceId = getPositional(args);
-  const folder = getText(args, "to");
+  { workspaceId, folder }: { readonly workspaceId: string; readonly folder: string },
+  { note }: Pick<Terminal, "note">,
+): Promise<Exported> {
   if (!isId(workspaceId)) throw notFound();
   await mkdir(folder, { recursive: true });
   const progress = await readProgress(services, folder, workspaceId);
@@ -205,6 +208,15 @@ async function exportWorkspace(
   }
   await exportFiles(services, folder, progress);
   return await writeManifest(services, folder, progress);
+}
+
+async function exportWorkspace(
+  services: Services,
+  args: Arguments,
+  terminal: Terminal,
+): Promise<Result> {
+  const given = { workspaceId: getPositional(args), folder: getText(args, "to") };
+  return toResult(await exportTo(services, given, terminal));
 }
 
 export const workspaceExportCommands: readonly Command[] = [

@@ -1,9 +1,7 @@
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
-import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import {
@@ -24,7 +22,8 @@ import {
   WORKSPACE_FILE,
 } from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
-import { forEachBatch, type Import, importTable } from "#src/import-rows.ts";
+import { importMedia } from "#src/import-media.ts";
+import { importTable } from "#src/import-rows.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
@@ -48,48 +47,6 @@ async function listTables(services: Services, { files }: Manifest): Promise<List
     "invalid_export",
     `the export is of another version of Postrider: ${differing.join(", ")}`,
   );
-}
-
-/** One file at a time: it is uploaded, and checked by the inspector like any upload. */
-async function importMediaFile(
-  { services, folder, workspaceId }: Import,
-  { files }: Manifest,
-  row: string,
-): Promise<void> {
-  const { id, content_type: type } = JSON.parse(row) as { id: string; content_type: string };
-  const client = services.client("media", MediaFileService);
-  const { uploadToken } = await client.beginMediaFile({ workspaceId, row });
-  const path = join(folder, "media", id);
-  if (uploadToken !== "") {
-    const hash = Buffer.from(files[`media/${id}`]?.sha256 ?? "", "hex").toString("base64");
-    const headers = {
-      "x-upload-token": uploadToken,
-      "content-type": type,
-      "content-length": String((await stat(path)).size),
-      "content-digest": `sha-256=:${hash}:`,
-    };
-    const status = await services.putFile("media", `/uploads/${id}`, { path, headers });
-    if (status !== 204)
-      throw new CommandFailure(
-        "upload_failed",
-        `the upload of ${path} was answered with ${status}`,
-      );
-  }
-  await client.completeMediaFile({ workspaceId, row });
-}
-
-/** Returns the number of media without a file in the export, such as rejected ones. */
-async function importMedia(given: Import, manifest: Manifest): Promise<number> {
-  let leftOut = 0;
-  await forEachBatch(given, MEDIA_FILE, async (lines) => {
-    for (const line of lines) {
-      const { id, status } = JSON.parse(line) as { id: string; status: string };
-      if (status === "ready" && manifest.files[`media/${id}`] !== undefined)
-        await importMediaFile(given, manifest, line);
-      else leftOut += 1;
-    }
-  });
-  return leftOut;
 }
 
 async function readWorkspace(folder: string): Promise<string> {
@@ -139,11 +96,18 @@ async function dryRun(services: Services, folder: string, manifest: Manifest): P
   };
 }
 
-async function begin(services: Services, folder: string, manifest: Manifest, sha256: string) {
+async function begin(
+  services: Services,
+  folder: string,
+  manifest: Manifest,
+  { sha256, cell }: { readonly sha256: string; readonly cell: string },
+) {
   const { workspaceId } = manifest;
   const row = await readWorkspace(folder);
   const client = services.client("accounts", WorkspaceImportService);
-  const { rows } = await client.beginWorkspaceImport({ workspaceId, row, manifestSha256: sha256 });
+  const handoverHash = Buffer.from(manifest.handoverHash, "hex");
+  const what = { workspaceId, row, manifestSha256: sha256, handoverHash, cell };
+  const { rows } = await client.beginWorkspaceImport(what);
   // Delivery stops the workspace before anything of it is there.
   for (const service of SERVICES)
     await services.client(service, RowImportService).prepareRowImport({ workspaceId });
@@ -151,25 +115,33 @@ async function begin(services: Services, folder: string, manifest: Manifest, sha
 }
 
 /** In this order: what publishes is woken before the workspace works, which is last. */
-async function finish(services: Services, { workspaceId, isStopped }: Manifest): Promise<void> {
+export async function finishImport(
+  services: Services,
+  { workspaceId, isStopped }: Pick<Manifest, "workspaceId" | "isStopped">,
+  handover: Uint8Array = new Uint8Array(),
+): Promise<void> {
   for (const service of ["media", "delivery", "posts"] as const)
     await services
       .client(service, RowImportService)
       .releaseRowImport({ workspaceId, isCopy: !isStopped });
-  await services.client("accounts", WorkspaceImportService).finishWorkspaceImport({ workspaceId });
+  const client = services.client("accounts", WorkspaceImportService);
+  await client.finishWorkspaceImport({ workspaceId, handover });
 }
 
-async function importWorkspace(
+/**
+ * Imports all rows and files, and leaves the workspace stopped.
+ *
+ * @param cell The cell to which the workspace is moved; "" for an import that is not part of a
+ *   move.
+ * @returns The number of rows that were left out.
+ */
+export async function importHeld(
   services: Services,
-  args: Arguments,
-  { note }: Terminal,
-): Promise<Result> {
-  const folder = getPositional(args);
-  if (!existsSync(folder)) throw new CommandFailure("not_found", `${folder} does not exist`);
-  const { manifest, sha256 } = await checkFolder(folder);
+  { folder, manifest, sha256, cell }: CheckedFolder & { readonly cell: string },
+  { note }: Pick<Terminal, "note">,
+): Promise<number> {
   const tables = await listTables(services, manifest);
-  if (args.values["dry-run"] === true) return await dryRun(services, folder, manifest);
-  const given = await begin(services, folder, manifest, sha256);
+  const given = await begin(services, folder, manifest, { sha256, cell });
   let leftOut = 0;
   for (const [service, table] of tables) {
     const file = rowsFileOf(service, table);
@@ -185,8 +157,36 @@ async function importWorkspace(
       text: `${service}.${table}: ${rows} rows${left === 0 ? "" : `, ${left} left out`}`,
     });
   }
+  return leftOut;
+}
+
+interface CheckedFolder {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly sha256: string;
+}
+
+async function importWorkspace(
+  services: Services,
+  args: Arguments,
+  terminal: Terminal,
+): Promise<Result> {
+  const folder = getPositional(args);
+  if (!existsSync(folder)) throw new CommandFailure("not_found", `${folder} does not exist`);
+  const checked = await checkFolder(folder);
+  const { manifest } = checked;
+  if (args.values["dry-run"] === true) {
+    await listTables(services, manifest);
+    return await dryRun(services, folder, manifest);
+  }
+  if (manifest.handoverHash !== "")
+    throw new CommandFailure(
+      "part_of_move",
+      "the export is a part of a move, which imports it itself: run `postrider workspace move`",
+    );
+  const leftOut = await importHeld(services, { folder, ...checked, cell: "" }, terminal);
   const isHeld = args.values.hold === true;
-  if (!isHeld) await finish(services, manifest);
+  if (!isHeld) await finishImport(services, manifest);
   return toResult(manifest, { leftOut, isHeld });
 }
 

@@ -79,3 +79,8 @@ export function hashApiKey(key: string): Buffer {
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, key.lastIndexOf("_") + 1 + SHOWN_CHARACTERS);
 }
+
+/** Returns the cell in the start of a key that `apiKeyPrefix` has returned. */
+export function cellOfPrefix(prefix: string): string | undefined {
+  return new RegExp(`^${PREFIXES.key}(${CELL_NAME})_`).exec(prefix)?.[1];
+}

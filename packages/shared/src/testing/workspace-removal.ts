@@ -88,6 +88,9 @@ export async function countRowsWith(
 export function stopped(workspaceId: string): StoppedWorkspace {
   return {
     workspaceId,
+    isDeleted: true,
+    isMoving: false,
+    isMoved: false,
     isRemoving: true,
     accountIds: [workspaceId],
     doneServices: [],

@@ -3,6 +3,7 @@ import type { WorkspaceExportService } from "@postrider/contracts/operations/v1/
 import { invalidRequest } from "#src/errors.ts";
 import { isId } from "#src/ids.ts";
 import type { Sql } from "#src/postgres.ts";
+import { hasWaitingEvents } from "#src/workspaces/workspace-rows.ts";
 
 export interface ExportedTable {
   /** Columns that an export leaves out: secrets, leases and what only processes use. */
@@ -101,6 +102,7 @@ function keyPairs(sql: Sql, key: readonly string[]) {
 export function createWorkspaceExportService(
   sql: Sql,
   tables: ExportedTables,
+  listOpenWork: (workspaceId: string) => Promise<readonly string[]> = () => Promise.resolve([]),
 ): ServiceImpl<typeof WorkspaceExportService> {
   const keys = new Map<string, readonly string[]>();
   return {
@@ -114,6 +116,12 @@ export function createWorkspaceExportService(
       keys.set(table, key);
       const { rows, last } = await readPage(sql, { table, key, omitted, workspaceId, after });
       return { rows: [...rows], next: last ?? "" };
+    },
+    async listOpenWork({ workspaceId }) {
+      if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+      const isWaiting = await hasWaitingEvents(sql, workspaceId);
+      const events = isWaiting ? ["events that wait in the outbox"] : [];
+      return { openWork: [...events, ...(await listOpenWork(workspaceId))] };
     },
   };
 }

@@ -2,11 +2,22 @@ import type { Sql } from "#src/postgres.ts";
 import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { isRemoved, recordRemoval } from "#src/workspaces/removed-workspaces.ts";
-import { clearEvents, deleteWorkspaceRows, hasRowsOf } from "#src/workspaces/workspace-rows.ts";
+import {
+  deleteParkedEvents,
+  deleteWorkspaceRows,
+  hasRowsOf,
+  hasWaitingEvents,
+} from "#src/workspaces/workspace-rows.ts";
 
-/** A workspace whose deletion was requested, as the accounts service says. */
+/** A workspace that is stopped, as the accounts service says. */
 export interface StoppedWorkspace {
   readonly workspaceId: string;
+  /** Whether its deletion was requested, or it is being imported. */
+  readonly isDeleted: boolean;
+  /** Whether it is frozen for a move to another cell. */
+  readonly isMoving: boolean;
+  /** Whether it is the other cell's. */
+  readonly isMoved: boolean;
   readonly isRemoving: boolean;
   readonly accountIds: readonly string[];
   /** The services in which nothing of it is left. */
@@ -106,9 +117,10 @@ export class WorkspaceRemoval {
   async #endPass(): Promise<number | undefined> {
     const { sql, waitsFor = [] } = this.#options;
     const { workspaceId, settleMs } = this.workspace;
-    const events = await clearEvents(sql, workspaceId);
-    const isLeft = await hasRowsOf(sql, waitsFor, workspaceId);
-    if (this.#passRows > 0 || isLeft || !events.isClear) {
+    await deleteParkedEvents(sql, workspaceId);
+    const isLeft =
+      (await hasWaitingEvents(sql, workspaceId)) || (await hasRowsOf(sql, waitsFor, workspaceId));
+    if (this.#passRows > 0 || isLeft) {
       this.#notBefore = performance.now() + (this.#passRows > 0 ? settleMs : INTERVAL_MS);
       return INTERVAL_MS;
     }

@@ -21,6 +21,9 @@ export function toRemovalPeer(
       const { removals } = await calls.list();
       return removals.map(({ services, settleSeconds, ...removal }) => ({
         workspaceId: removal.workspaceId,
+        isDeleted: removal.removesAt !== undefined,
+        isMoving: removal.isMoving,
+        isMoved: removal.isMoved,
         isRemoving: removal.isRemoving,
         accountIds: removal.accountIds,
         doneServices: services.filter(({ isDone }) => isDone).map((done) => done.service),

@@ -102,13 +102,15 @@ export async function hasRowsOf(
   return false;
 }
 
-/**
- * Deletes parked events that name the workspace, and says whether events of it still wait in the
- * outbox.
- */
-export async function clearEvents(sql: Sql, workspaceId: string): Promise<{ isClear: boolean }> {
+/** Whether events of the workspace still wait in the outbox. */
+export async function hasWaitingEvents(sql: Sql, workspaceId: string): Promise<boolean> {
+  const text = `%${workspaceId}%`;
+  const rows = await sql`select from outbox where payload like ${text} limit 1`;
+  return rows.length > 0;
+}
+
+/** Deletes parked events that name the workspace. */
+export async function deleteParkedEvents(sql: Sql, workspaceId: string): Promise<void> {
   const text = `%${workspaceId}%`;
   await sql`delete from parked_events where payload like ${text} or key = ${workspaceId}`;
-  const waiting = await sql`select from outbox where payload like ${text} limit 1`;
-  return { isClear: waiting.length === 0 };
 }

@@ -159,3 +159,15 @@ export async function deleteOldKeys(sql: ISql, limit: number): Promise<number> {
     where api_keys.id = old.id`;
   return count;
 }
+
+/** Those of the cells from which an API key was imported with a workspace. */
+export async function listImportedCells(
+  sql: ISql,
+  cells: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await sql<{ cell: string }[]>`
+    select cell
+    from unnest(${cells as string[]}::text[]) as cell
+    where exists (select from api_keys where imported_from = cell)`;
+  return rows.map(({ cell }) => cell);
+}

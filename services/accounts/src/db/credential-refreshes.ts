@@ -28,7 +28,8 @@ export interface RefreshClaim extends AccountKey {
 
 /**
  * Takes the refresh lease of a credential for 30 s. Returns undefined when another process holds
- * the lease, or when the given version of the credential is outdated. Also returns undefined when
+ * the lease, when the given version of the credential is outdated, or when the workspace is frozen
+ * for a move. Also returns undefined when
  * the data is a copy of another deployment: the refresh tokens then belong to the original
  * deployment, and most refresh tokens work only once.
  */
@@ -49,6 +50,8 @@ export async function claimRefresh(
       and version = ${version}
       and refresh_token is not null
       and (refresh_lease_until is null or refresh_lease_until < now())
+      -- The other cell gets these tokens, and most refresh tokens work only once.
+      and not exists (select from workspaces w where w.id = ${key.workspaceId} and w.frozen_at is not null)
       and exists (select 1 from deployment d where ${isOwnData(sql, deploymentId)})
       for update
     )

@@ -35,7 +35,7 @@ export function isSessionOpen(sql: Sql | ISql, { idleMs }: Pick<SessionLimits, "
     s.expires_at > now()
     and s.last_seen_at > now() - ${idleMs} * interval '1 ms'
     and k.revoked_at is null
-    and not exists (select from workspaces w where w.id = s.workspace_id and w.removes_at is not null)`;
+    and not exists (select from workspaces w where w.id = s.workspace_id and (w.removes_at is not null or w.moved_at is not null))`;
 }
 
 /** @returns When the link expires; undefined when the workspace does not exist. */
@@ -54,6 +54,7 @@ export async function insertLink(
     from workspaces
     where id = ${link.workspaceId}
     and removes_at is null
+    and moved_at is null
     returning expires_at`;
   return row?.expiresAt;
 }
@@ -67,6 +68,7 @@ export async function takeLink(tx: TransactionSql, hash: Uint8Array): Promise<Lo
     and l.expires_at > now()
     and w.id = l.workspace_id
     and w.removes_at is null
+    and w.moved_at is null
     returning l.scopes, l.workspace_id`;
   if (row === undefined) return undefined;
   const { scopes, workspaceId } = row;
@@ -86,6 +88,7 @@ export async function lockLoginKey(
         join workspaces w on w.id = m.workspace_id
         where m.api_key_id = k.id
         and w.removes_at is null
+        and w.moved_at is null
         order by m.workspace_id
       ) as workspace_ids
     from api_keys k

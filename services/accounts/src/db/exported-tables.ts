@@ -4,7 +4,10 @@ import type { ExportedTables } from "@postrider/shared/workspaces/export-service
  * Without keys, tokens and authorizations, so that imported accounts have to be connected again.
  */
 export const EXPORTED_TABLES: ExportedTables = {
-  workspaces: { isImportedApart: true },
+  workspaces: {
+    omitted: ["moves_to", "frozen_at", "moved_at", "handover"],
+    isImportedApart: true,
+  },
   accounts: {
     omitted: ["available", "available_at"],
     imported: {

@@ -1,5 +1,6 @@
 import type { ISql, Sql } from "@postrider/shared/postgres";
 import { isSessionOpen, type SessionLimits } from "#src/db/dashboard-sessions.ts";
+import { isImporting } from "#src/db/workspaces.ts";
 
 /** A gateway asks whether an API key or session may make requests, and for how many requests. */
 export interface BudgetQuery {
@@ -39,6 +40,11 @@ export interface AdmissionRow {
 interface WorkspaceBudget {
   readonly id: string;
   readonly verified: boolean;
+  readonly isFrozen: boolean;
+  /** The other cell whose the workspace is; null if it is this one's. */
+  readonly movedTo: string | null;
+  /** Whether nothing of it may be used yet, because its import has not ended. */
+  readonly isImporting: boolean;
   readonly requestsPerMinute: number;
   /** For all queries of the workspace; null if it has no token bucket yet. */
   readonly granted: number | null;
@@ -58,6 +64,10 @@ function recordsOf(sql: Sql, queries: readonly BudgetQuery[]) {
       as query (position int, hash text, workspace_id uuid, want int)`;
 }
 
+/**
+ * Those of a moved workspace or of one that is being imported are known too: their clients learn
+ * where it is, or that it does not work yet.
+ */
 function admittedKeys(sql: Sql, queries: readonly BudgetQuery[]) {
   return sql`
     select query.position, query.want, member.workspace_ids, member.workspace_id,
@@ -74,7 +84,7 @@ function admittedKeys(sql: Sql, queries: readonly BudgetQuery[]) {
       from api_key_workspaces m
       join workspaces w on w.id = m.workspace_id
       where m.api_key_id = k.id
-      and w.removes_at is null
+      and (w.removes_at is null or w.moved_at is not null or ${isImporting(sql, sql`w`)})
     ) as member
     where k.revoked_at is null
     and member.workspace_ids <> '{}'
@@ -149,7 +159,9 @@ async function takeFromBuckets(
   return await sql<AdmissionRow[]>`
     with admitted as (${admittedQueries(sql, queries, limits)}),
     demand as (
-      select w.id as workspace_id, w.verified,
+      select w.id as workspace_id, w.verified, w.frozen_at is not null as is_frozen,
+        case when w.moved_at is not null then w.moves_to end as moved_to,
+        ${isImporting(sql, sql`w`)} as is_importing,
         coalesce(w.requests_per_minute, ${defaultPerMinute}::int) as capacity,
         sum(admitted.want) as want
       from admitted
@@ -174,6 +186,9 @@ async function takeFromBuckets(
       case when demand.workspace_id is not null then jsonb_build_object(
         'id', demand.workspace_id,
         'verified', demand.verified,
+        'isFrozen', demand.is_frozen,
+        'movedTo', demand.moved_to,
+        'isImporting', demand.is_importing,
         'requestsPerMinute', demand.capacity,
         'granted', spent.granted,
         'tokens', spent.tokens

@@ -12,6 +12,8 @@ export interface ImportedWorkspace {
 
 export interface WorkspaceImportRow {
   readonly manifestSha256: string;
+  /** Of the secret without which the import does not end; null if it is not part of a move. */
+  readonly handoverHash: Uint8Array | null;
   /** Number of imported rows by file. */
   readonly progress: Readonly<Record<string, number>>;
 }
@@ -45,11 +47,11 @@ export async function insertImportedWorkspace(
 export async function insertImport(
   tx: TransactionSql,
   workspaceId: string,
-  manifestSha256: string,
+  { manifestSha256, handoverHash }: Omit<WorkspaceImportRow, "progress">,
 ): Promise<void> {
   await tx`
-    insert into workspace_imports (workspace_id, manifest_sha256)
-    values (${workspaceId}, ${manifestSha256})`;
+    insert into workspace_imports (workspace_id, manifest_sha256, handover_hash)
+    values (${workspaceId}, ${manifestSha256}, ${handoverHash})`;
 }
 
 export async function findImport(
@@ -57,7 +59,7 @@ export async function findImport(
   workspaceId: string,
 ): Promise<WorkspaceImportRow | undefined> {
   const [row] = await sql<WorkspaceImportRow[]>`
-    select manifest_sha256, progress
+    select manifest_sha256, handover_hash, progress
     from workspace_imports
     where workspace_id = ${workspaceId}`;
   return row;

@@ -8,8 +8,11 @@ export interface ServiceRemovalRow {
 
 export interface WorkspaceRemovalRow {
   readonly workspaceId: string;
-  readonly removesAt: Date;
+  /** Null for a workspace that is only moved. */
+  readonly removesAt: Date | null;
   readonly isRemoving: boolean;
+  readonly isMoving: boolean;
+  readonly isMoved: boolean;
   /** Empty before the removal has begun. */
   readonly accountIds: readonly string[];
   readonly services: readonly ServiceRemovalRow[];
@@ -20,7 +23,8 @@ export const REMOVING_SERVICES = ["posts", "media", "delivery"] as const;
 
 export async function listRemovals(sql: ISql): Promise<readonly WorkspaceRemovalRow[]> {
   return await sql<WorkspaceRemovalRow[]>`
-    select id as workspace_id, removes_at, removes_at <= now() as is_removing,
+    select id as workspace_id, removes_at, coalesce(removes_at <= now(), false) as is_removing,
+      frozen_at is not null as is_moving, moved_at is not null as is_moved,
       case
         when removes_at <= now() then array(select a.id from accounts a where a.workspace_id = w.id)
         else '{}'
@@ -34,7 +38,8 @@ export async function listRemovals(sql: ISql): Promise<readonly WorkspaceRemoval
         where r.workspace_id = w.id
       ), '[]') as services
     from workspaces w
-    where removes_at is not null`;
+    where removes_at is not null
+    or frozen_at is not null`;
 }
 
 /** Changes nothing for a workspace that is not being removed. */

@@ -10,12 +10,33 @@ export interface WorkspaceRow {
   /** Null unless the deletion of the workspace was requested. */
   readonly deletionRequestedAt: Date | null;
   readonly removesAt: Date | null;
+  /** The cell that the workspace goes to; null unless it is being moved or was moved. */
+  readonly movesTo: string | null;
+  readonly frozenAt: Date | null;
+  readonly movedAt: Date | null;
+  readonly handoverHash: Buffer | null;
+  readonly isImporting: boolean;
   readonly createdAt: Date;
 }
 
-function columns(sql: ISql) {
+/**
+ * SQL condition on the row `of` of the table `workspaces`: its import has not ended, and was not
+ * given up.
+ */
+export function isImporting(sql: ISql, of = sql`workspaces`) {
   return sql`
-    id, name, verified, requests_per_minute, monthly_quota, daily_quota, deletion_requested_at, removes_at, created_at`;
+    coalesce(
+      ${of}.removes_at > now()
+        and exists (select from workspace_imports i where i.workspace_id = ${of}.id),
+      false
+    )`;
+}
+
+export function workspaceColumns(sql: ISql) {
+  return sql`
+    id, name, verified, requests_per_minute, monthly_quota, daily_quota, deletion_requested_at, removes_at,
+    moves_to, frozen_at, moved_at, sha256(handover) as handover_hash, ${isImporting(sql)} as is_importing,
+    created_at`;
 }
 
 export interface LimitChanges {
@@ -31,7 +52,7 @@ export async function insertWorkspace(
   const [row] = await sql<WorkspaceRow[]>`
     insert into workspaces (id, name, verified)
     values (${workspace.id}, ${workspace.name}, ${workspace.verified})
-    returning ${columns(sql)}`;
+    returning ${workspaceColumns(sql)}`;
   return row;
 }
 
@@ -40,7 +61,7 @@ export async function lockWorkspace(
   id: string,
 ): Promise<WorkspaceRow | undefined> {
   const [row] = await tx<WorkspaceRow[]>`
-    select ${columns(tx)}
+    select ${workspaceColumns(tx)}
     from workspaces
     where id = ${id}
     for no key update`;
@@ -49,7 +70,7 @@ export async function lockWorkspace(
 
 export async function listAllWorkspaces(sql: ISql): Promise<readonly WorkspaceRow[]> {
   return await sql<WorkspaceRow[]>`
-    select ${columns(sql)}
+    select ${workspaceColumns(sql)}
     from workspaces
     order by id desc`;
 }
@@ -59,7 +80,7 @@ export async function listWorkspacesByIds(
   ids: readonly string[],
 ): Promise<readonly WorkspaceRow[]> {
   return await sql<WorkspaceRow[]>`
-    select ${columns(sql)}
+    select ${workspaceColumns(sql)}
     from workspaces
     where id = any(${ids}::uuid[])`;
 }
@@ -73,24 +94,11 @@ export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promis
     select count(*)::int as count
     from workspaces
     where id = any(${ids}::uuid[])
-    and (
-      removes_at is null
-      or exists (select from workspace_imports where workspace_id = workspaces.id)
-    )`;
+    and (removes_at is null or ${isImporting(sql)})`;
   return row?.count ?? 0;
 }
 
-/** Also while it is stopped, such as an imported one, but not once its removal has begun. */
-export async function mayConnect(sql: ISql, id: string): Promise<boolean> {
-  const rows = await sql`
-    select
-    from workspaces
-    where id = ${id}
-    and (removes_at is null or removes_at > now())`;
-  return rows.length > 0;
-}
-
-function written(row: WorkspaceRow | undefined): WorkspaceRow {
+export function written(row: WorkspaceRow | undefined): WorkspaceRow {
   if (row === undefined)
     throw new Error("a workspace must be changed after lockWorkspace in the same transaction");
   return row;
@@ -101,7 +109,7 @@ export async function verifyWorkspaceById(tx: TransactionSql, id: string): Promi
     update workspaces
     set verified = true
     where id = ${id}
-    returning ${columns(tx)}`;
+    returning ${workspaceColumns(tx)}`;
   return written(row);
 }
 
@@ -116,7 +124,7 @@ export async function setWorkspaceLimitsById(
       monthly_quota = coalesce(${changes.monthlyQuota ?? null}::int, monthly_quota),
       daily_quota = coalesce(${changes.dailyQuota ?? null}::int, daily_quota)
     where id = ${id}
-    returning ${columns(tx)}`;
+    returning ${workspaceColumns(tx)}`;
   return written(row);
 }
 
@@ -135,7 +143,7 @@ export async function setRemovesAt(
       ),
       deletion_requested_at = coalesce(deletion_requested_at, now())
     where id = ${id}
-    returning ${columns(tx)}`;
+    returning ${workspaceColumns(tx)}`;
   return written(row);
 }
 
@@ -145,6 +153,6 @@ export async function clearRemovesAt(tx: TransactionSql, id: string): Promise<Wo
     set removes_at = null,
       deletion_requested_at = null
     where id = ${id}
-    returning ${columns(tx)}`;
+    returning ${workspaceColumns(tx)}`;
   return written(row);
 }

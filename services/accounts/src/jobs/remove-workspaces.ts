@@ -25,11 +25,11 @@ async function listRemovedElsewhere({
   settleMs,
 }: Dependencies): Promise<readonly StoppedWorkspace[]> {
   const removals = await listRemovals(sql);
-  return removals.flatMap(({ workspaceId, isRemoving, accountIds, services }) => {
+  return removals.flatMap(({ removesAt, services, ...removal }) => {
     const doneServices = services.filter(({ isDone }) => isDone).map(({ service }) => service);
     const isLast = REMOVING_SERVICES.every((service) => doneServices.includes(service));
-    return isRemoving && isLast
-      ? [{ workspaceId, isRemoving, accountIds, doneServices, settleMs }]
+    return removal.isRemoving && isLast
+      ? [{ ...removal, isDeleted: removesAt !== null, doneServices, settleMs }]
       : [];
   });
 }

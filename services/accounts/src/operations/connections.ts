@@ -11,6 +11,7 @@ import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { type AccountRow, upsertAccounts } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
+import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { accountConnected } from "#src/events.ts";
 import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
@@ -82,6 +83,7 @@ export async function storeConnections(
 ): Promise<readonly AccountRow[]> {
   const byExternalId = new Map(connections.map((each) => [each.externalId, each]));
   const stored = await deps.sql.begin(async (tx) => {
+    await assertUnfrozen(tx, [workspaceId]);
     const accounts = [...byExternalId.values()].map((each) => ({
       ...each,
       id: newId(),

@@ -31,6 +31,8 @@ export interface Dependencies {
   readonly publicUrl: string;
   /** The cell that new API keys name; undefined in an installation without cells. */
   readonly cell: string | undefined;
+  /** The cells to which a workspace can be moved. */
+  readonly otherCells: ReadonlySet<string>;
   /** Encryption keys, newest first: the newest key encrypts, and every key decrypts. */
   readonly credentialKeys: readonly SealingKey[];
   /** If the database contains another name, it is a copy of that deployment's database. */

@@ -46,9 +46,18 @@ export function unsealForUse(
   }
 }
 
+export function sealToken(
+  deps: WithKeys,
+  owner: TokenOwner,
+  column: TokenColumn,
+  text: string,
+): string {
+  return sealAt(deps, placeOfToken(owner, column), text);
+}
+
 export function sealTokens(deps: WithKeys, owner: TokenOwner, tokens: Tokens): SealedCredential {
   const sealed = (column: TokenColumn, text: string): string =>
-    sealAt(deps, placeOfToken(owner, column), text);
+    sealToken(deps, owner, column, text);
   const { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs } = tokens;
   return {
     accountId: owner.accountId,

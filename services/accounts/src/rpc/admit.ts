@@ -9,6 +9,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId, NIL_ID } from "@postrider/shared/ids";
+import { listImportedCells } from "#src/db/api-keys.ts";
 import { takeRequests, type AdmissionRow, type BudgetQuery } from "#src/db/request-budgets.ts";
 import { DEFAULT_REQUESTS_PER_MINUTE } from "#src/domain/limits.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
@@ -50,11 +51,14 @@ function toAnswer(row: AdmissionRow | undefined): MessageInitShape<typeof Admiss
 function toGrant(
   budget: NonNullable<AdmissionRow["budget"]>,
 ): MessageInitShape<typeof WorkspaceGrantSchema> {
-  const { id, verified, requestsPerMinute } = budget;
+  const { id, verified, isFrozen, movedTo, isImporting, requestsPerMinute } = budget;
   const tokens = budget.tokens ?? 0;
   return {
     id,
     verified,
+    isFrozen,
+    movedTo: movedTo ?? "",
+    isImporting,
     requestsPerMinute,
     granted: budget.granted ?? 0,
     remaining: Math.floor(tokens),
@@ -80,7 +84,10 @@ export async function admit(
   for (const row of rows) if (row.isUseStale) noteKeyUse(row.sessionId ?? row.keyId ?? "");
   const rowAt = new Map(rows.map((row) => [row.position, row]));
   const budgets = new Map(rows.flatMap(({ budget }) => (budget ? [[budget.id, budget]] : [])));
+  const unknown = request.queries.filter((_query, position) => !rowAt.has(position));
+  const cells = [...new Set(unknown.map(({ cell }) => cell))].filter((cell) => cell !== "");
   return {
+    knownCells: cells.length === 0 ? [] : [...(await listImportedCells(sql, cells))],
     answers: queries.map(({ position }) => toAnswer(rowAt.get(position))),
     workspaces: [...budgets.values()].map(toGrant),
   };

@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { mayConnect } from "#src/db/workspaces.ts";
+import { countWorkspaces } from "#src/db/workspaces.ts";
 import { getConfiguredPlatform } from "#src/operations/configured-platform.ts";
 import { fetchConnection, storeConnections } from "#src/operations/connections.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
@@ -22,7 +22,8 @@ export async function connectAccount(
   const { connector } = getConfiguredPlatform(deps, platform);
   if (connector.codeFlow !== undefined)
     throw invalidRequest([{ code: "not_available", path: "/platform" }]);
-  if (!isId(workspaceId) || !(await mayConnect(deps.sql, workspaceId))) throw notFound();
+  if (!isId(workspaceId) || (await countWorkspaces(deps.sql, [workspaceId])) === 0)
+    throw notFound();
   const connection = await fetchConnection(connector, credentials);
   const connections = [connection];
   const [row] = await storeConnections(deps, { workspaceId, platform, connections });

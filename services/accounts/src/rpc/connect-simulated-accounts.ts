@@ -10,7 +10,7 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { createSimulatedAccounts } from "#src/clients/simulator.ts";
-import { mayConnect } from "#src/db/workspaces.ts";
+import { countWorkspaces } from "#src/db/workspaces.ts";
 import { fetchConnection, storeConnections } from "#src/operations/connections.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
@@ -45,7 +45,8 @@ export async function connectSimulatedAccounts(
     throw invalidRequest([{ code: "out_of_range", path: "/count" }]);
   const simulated = findSimulated(deps, platform);
   if (simulated === undefined) throw invalidRequest([{ code: "not_simulated", path: "/platform" }]);
-  if (!isId(workspaceId) || !(await mayConnect(deps.sql, workspaceId))) throw notFound();
+  if (!isId(workspaceId) || (await countWorkspaces(deps.sql, [workspaceId])) === 0)
+    throw notFound();
   const { permissions } = simulated.connector;
   const wanted = { platform, username, count, permissions };
   const credentials = await createSimulatedAccounts(simulated.simulatorUrl, wanted);

@@ -11,6 +11,7 @@ import { isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
 import { type ApiKeyRow, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
+import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
@@ -37,6 +38,7 @@ function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
 
 async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
   return await sql.begin(async (tx) => {
+    await assertUnfrozen(tx, key.workspaceIds);
     const row = await insertApiKey(tx, key);
     if (row !== undefined) await appendAudit(tx, toAuditEntries("key.create", row));
     return row;

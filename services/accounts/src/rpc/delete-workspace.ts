@@ -40,6 +40,8 @@ export async function deleteWorkspace(
     throw invalidRequest([{ code: "out_of_range", path: "/graceSeconds" }]);
   const row = await sql.begin(async (tx) => {
     const before = await lockUnremoved(tx, id);
+    // A move that has begun must end, or be cancelled, before the only copy goes.
+    if (before.frozenAt !== null && before.movedAt === null) throw conflict("invalid_transition");
     if (grace === 0 && name !== before.name)
       throw invalidRequest([{ code: "wrong_name", path: "/name" }]);
     const after = await setRemovesAt(tx, id, { graceMs: grace * 1000, settleMs });

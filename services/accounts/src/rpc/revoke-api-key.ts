@@ -8,6 +8,7 @@ import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { deleteApiKeyWorkspace, lockApiKey, revokeApiKeyById } from "#src/db/api-keys.ts";
 import { deleteSessionsOfKey } from "#src/db/dashboard-sessions.ts";
+import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { toAuditEntries } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
@@ -22,6 +23,8 @@ export async function revokeApiKey(
     const ended = key.workspaceIds.filter((each) => each === (workspaceId ?? each));
     if (ended.length === 0) throw notFound();
     if (key.isRevoked) return;
+    // It may have been taken to the other cell already, where it would go on working.
+    await assertUnfrozen(tx, ended);
     await deleteSessionsOfKey(tx, id, workspaceId ?? null);
     // A key of other workspaces stays valid for them, so a workspace only takes itself off.
     if (workspaceId === undefined || key.workspaceIds.length === 1) await revokeApiKeyById(tx, id);

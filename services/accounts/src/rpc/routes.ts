@@ -9,11 +9,13 @@ import { DashboardService } from "@postrider/contracts/accounts/v1/dashboard_ser
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
+import { WorkspaceMoveService } from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
 import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
+import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { isPlatformId, PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { createAuditService } from "@postrider/shared/audit/service";
@@ -23,8 +25,11 @@ import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
 import type { ImportedRow } from "@postrider/shared/workspaces/imported-row";
+import { createSecretTransferService } from "@postrider/shared/workspaces/secret-transfer";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { countRefreshes } from "#src/db/workspace-moves.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { movedSecrets } from "#src/operations/moved-secrets.ts";
 import { admit } from "#src/rpc/admit.ts";
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
 import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
@@ -59,6 +64,7 @@ import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { updateAccountSettings } from "#src/rpc/update-account-settings.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
+import { createWorkspaceMoveService } from "#src/rpc/workspace-move-service.ts";
 import { createWorkspaceRemovalService } from "#src/rpc/workspace-removal-service.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
@@ -121,8 +127,16 @@ function serveOthers(router: ConnectRouter, deps: Dependencies): void {
   router.service(WorkspaceRemovalService, createWorkspaceRemovalService(deps));
   router.service(RecoveryService, createRecoveryService(deps));
   router.service(AuditService, createAuditService(deps));
-  router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
-  router.service(WorkspaceImportService, createWorkspaceImportService(deps.sql));
+  router.service(
+    WorkspaceExportService,
+    createWorkspaceExportService(deps.sql, EXPORTED_TABLES, async (workspaceId) => {
+      const count = await countRefreshes(deps.sql, workspaceId);
+      return count === 0 ? [] : [`${count} token refreshes`];
+    }),
+  );
+  router.service(WorkspaceMoveService, createWorkspaceMoveService(deps));
+  router.service(SecretTransferService, createSecretTransferService(movedSecrets(deps)));
+  router.service(WorkspaceImportService, createWorkspaceImportService(deps));
   const rows = { sql: deps.sql, tables: EXPORTED_TABLES, isReadable };
   router.service(RowImportService, createRowImportService(rows));
   router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

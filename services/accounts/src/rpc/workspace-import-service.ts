@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type {
   BeginWorkspaceImportRequest,
@@ -5,7 +6,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
 import { conflict, invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import type { Sql } from "@postrider/shared/postgres";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { readColumns } from "@postrider/shared/workspaces/import-rows";
 import { recordImport } from "@postrider/shared/workspaces/import-state";
 import { type ImportedRow, parseRow } from "@postrider/shared/workspaces/imported-row";
@@ -21,6 +22,7 @@ import {
 } from "#src/db/workspace-imports.ts";
 import { clearRemovesAt } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 import { lockUnremoved } from "#src/rpc/delete-workspace.ts";
 
 const SHA256 = /^[\da-f]{64}$/;
@@ -65,10 +67,15 @@ async function parseWorkspace(
 }
 
 /** @throws `already_exists` */
-async function begin(sql: Sql, workspace: ImportedWorkspace, manifestSha256: string) {
+async function begin(
+  sql: Sql,
+  workspace: ImportedWorkspace,
+  { manifestSha256, handoverHash: hash }: BeginWorkspaceImportRequest,
+) {
   return await sql.begin(async (tx) => {
     if (await insertImportedWorkspace(tx, workspace)) {
-      await insertImport(tx, workspace.id, manifestSha256);
+      const handoverHash = hash.length === 0 ? null : hash;
+      await insertImport(tx, workspace.id, { manifestSha256, handoverHash });
       await recordImport(tx, workspace.id, "workspace.import");
     }
     const stored = await findImport(tx, workspace.id);
@@ -77,13 +84,26 @@ async function begin(sql: Sql, workspace: ImportedWorkspace, manifestSha256: str
   });
 }
 
-export function createWorkspaceImportService(sql: Sql): ServiceImpl<typeof WorkspaceImportService> {
+/** @throws `invalid_transition` */
+async function assertHandover(tx: TransactionSql, workspaceId: string, handover: Uint8Array) {
+  const expected = (await findImport(tx, workspaceId))?.handoverHash ?? undefined;
+  if (expected === undefined) return;
+  const given = createHash("sha256").update(handover).digest();
+  if (!given.equals(expected)) throw conflict("invalid_transition");
+}
+
+export function createWorkspaceImportService({
+  sql,
+  cell: own,
+}: Pick<Dependencies, "sql" | "cell">): ServiceImpl<typeof WorkspaceImportService> {
   return {
     async beginWorkspaceImport(request) {
-      const { manifestSha256 } = request;
+      const { manifestSha256, cell } = request;
       if (!SHA256.test(manifestSha256))
         throw invalidRequest([{ code: "invalid", path: "/manifestSha256" }]);
-      const { progress } = await begin(sql, await parseWorkspace(sql, request), manifestSha256);
+      if (cell !== "" && cell !== own)
+        throw invalidRequest([{ code: "other_cell", path: "/cell", allowed: own ? [own] : [] }]);
+      const { progress } = await begin(sql, await parseWorkspace(sql, request), request);
       return { rows: { ...progress } };
     },
     async recordWorkspaceImport({ workspaceId, file, rows }) {
@@ -91,9 +111,10 @@ export function createWorkspaceImportService(sql: Sql): ServiceImpl<typeof Works
         throw conflict("invalid_transition");
       return {};
     },
-    async finishWorkspaceImport({ workspaceId }) {
+    async finishWorkspaceImport({ workspaceId, handover }) {
       await sql.begin(async (tx) => {
         await lockUnremoved(tx, workspaceId);
+        await assertHandover(tx, workspaceId, handover);
         if (!(await deleteImport(tx, workspaceId))) throw conflict("invalid_transition");
         await insertEmptyCredentials(tx, workspaceId);
         await clearRemovesAt(tx, workspaceId);

@@ -15,8 +15,10 @@ export function createWorkspaceRemovalService({
       const settleSeconds = Math.ceil(settleMs / 1000);
       const removals = (await listRemovals(sql)).map(({ removesAt, services, ...removal }) => ({
         workspaceId: removal.workspaceId,
-        removesAt: timestampFromDate(removesAt),
+        ...(removesAt === null ? {} : { removesAt: timestampFromDate(removesAt) }),
         isRemoving: removal.isRemoving,
+        isMoving: removal.isMoving,
+        isMoved: removal.isMoved,
         accountIds: [...removal.accountIds],
         services: services.map(({ service, rows, isDone }) => ({
           service,

@@ -13,6 +13,8 @@ export type AdmissionResult =
       readonly scopes: ReadonlySet<string>;
       readonly workspaceId: string;
       readonly verified: boolean;
+      /** Whether the workspace is being moved to another cell, so that it can only be read. */
+      readonly isFrozen: boolean;
       readonly limit: RateLimitState;
     }
   | Refusal
@@ -30,7 +32,7 @@ export type AdmissionResult =
 export type Refusal =
   /** The API key or session is missing, malformed, unknown, expired or revoked. */
   | { readonly kind: "unauthenticated"; readonly limit: RateLimitState }
-  /** The API key is of another cell. */
+  /** The API key, or the workspace that it names, is of another cell. */
   | {
       readonly kind: "wrong_cell";
       readonly limit: RateLimitState;
@@ -49,7 +51,7 @@ export function admitted(
   budget: WorkspaceBudget,
   now: number,
 ): AdmissionResult {
-  const { id: workspaceId, verified } = budget;
+  const { id: workspaceId, verified, isFrozen } = budget;
   return {
     kind: "admitted",
     keyId: id,
@@ -57,6 +59,7 @@ export function admitted(
     scopes,
     workspaceId,
     verified,
+    isFrozen,
     limit: budget.rateLimit(now),
   };
 }

@@ -51,6 +51,7 @@ class TestAccounts {
   /** Share of the bucket from whose top requests are granted for which no request waits. */
   topShare = 1 / 20;
   latencyMs = 0;
+  knownCells: string[] = [];
   /** `refusing`: a call fails. `losing`: a call is carried out, and its answer is lost. */
   state: "up" | "refusing" | "losing" = "up";
 
@@ -94,7 +95,11 @@ class TestAccounts {
         key.expiresAt === undefined ? {} : { expiresAt: timestampFromMs(key.expiresAt) };
       return { key: { id, scopes: ["posts:read"], workspaceIds: [...workspaceIds], ...expiry } };
     });
-    return { answers, workspaces: [...wants].map(([id, want]) => this.#take(id, want)) };
+    return {
+      knownCells: this.knownCells,
+      answers,
+      workspaces: [...wants].map(([id, want]) => this.#take(id, want)),
+    };
   }
 
   #take(id: string, want: number): Grant {
@@ -218,6 +223,7 @@ test("a request with a valid API key of one workspace is admitted to this worksp
     scopes: new Set(["posts:read"]),
     workspaceId: WORKSPACE,
     verified: true,
+    isFrozen: false,
     limit: {
       policy: "workspace",
       quota: 600,
@@ -399,14 +405,27 @@ const addressLimit = (remaining: number) => ({
   resetSeconds: Math.ceil((120 - remaining) / 2),
 });
 
-test("a key of another cell is refused with the address of that cell, without a call to the accounts service", () => {
+test("a key of another cell is refused with the address of that cell, and the accounts service is asked about one of these keys in two seconds", async () => {
   admission = open(CELLS);
   const limit = { policy: "address", remaining: 119 };
   const refusal = { kind: "wrong_cell", cell: "us1", cellAddress: US1, limit };
-  expect(admit(newKey("us1"))).toMatchObject(refusal);
+  expect(await admitted(newKey("us1"))).toMatchObject(refusal);
   for (let left = 119; left > 0; left -= 1)
     expect(admit(newKey("us1"))).toMatchObject({ kind: "wrong_cell" });
   expect(admit(newKey("us1"))).toMatchObject({ kind: "rate_limited", workspaceId: undefined });
+  expect(accounts.calls).toHaveLength(1);
+  await pass(2_000);
+  expect(await admitted(newKey("us1"))).toMatchObject({ kind: "wrong_cell" });
+  expect(accounts.calls).toHaveLength(2);
+});
+
+test("a key that came with its workspace from another cell is admitted, whatever unknown keys of that cell are sent", async () => {
+  admission = open(CELLS);
+  accounts.knownCells = ["us1"];
+  const key = accounts.addKey({}, newKey("us1"));
+  for (const sent of [newKey("us1"), key, newKey("us1"), newKey("us1")])
+    expect(await admitted(sent)).toMatchObject({ kind: sent === key ? "admitted" : "wrong_cell" });
+  expect(wants()).toHaveLength(4);
 });
 
 test("a key of an unknown cell, and one whose cell was exchanged, are unauthenticated without a call to the accounts service", () => {
@@ -824,6 +843,7 @@ test("gateways that granted themselves requests without the accounts service wou
       scopes: new Set<string>(),
       workspaceId: WORKSPACE,
       verified: true,
+      isFrozen: false,
       limit,
     } as const;
     return {

@@ -8,13 +8,7 @@ import { isId, NIL_ID } from "@postrider/shared/ids";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import { hashApiKey, isCredential } from "@postrider/shared/secrets/api-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { createAddressLimits } from "#src/admission/address-limits.ts";
-import {
-  admitted,
-  type AdmissionResult,
-  limited,
-  type Refusal,
-} from "#src/admission/admission-result.ts";
+import { admitted, type AdmissionResult, limited } from "#src/admission/admission-result.ts";
 import { KeyLookUps, type LookUpWaiter } from "#src/admission/key-look-ups.ts";
 import {
   FRESH_MS,
@@ -23,14 +17,14 @@ import {
   USABLE_MS,
   workspaceOf,
 } from "#src/admission/known-keys.ts";
-import { findOtherCell, type OtherCell } from "#src/admission/other-cell.ts";
+import { CellKeys, findOtherCell } from "#src/admission/other-cell.ts";
+import { Refusals } from "#src/admission/refusals.ts";
 import { WorkspaceBudget } from "#src/admission/workspace-budget.ts";
 import {
   AdmitBatches,
   type AdmissionQuery,
   type AdmissionSource,
 } from "#src/clients/admit-batches.ts";
-import type { RateLimitState } from "#src/http/rate-limit.ts";
 
 const SWEEP_MS = 500;
 const MAX_WORKSPACES = 10_000;
@@ -67,10 +61,10 @@ function monotonicNow(): number {
 
 class BatchedAdmission implements Admission {
   readonly #now: () => number;
-  readonly #cells: Cells;
   readonly #keys = new KnownKeys();
+  readonly #cellKeys: CellKeys;
+  readonly #refusals: Refusals;
   readonly #budgets = new BoundedMap<string, WorkspaceBudget>(MAX_WORKSPACES);
-  readonly #addresses = createAddressLimits();
   readonly #lookUps = new KeyLookUps();
   readonly #batches: AdmitBatches<Waiter>;
   readonly #timer: NodeJS.Timeout;
@@ -78,11 +72,13 @@ class BatchedAdmission implements Admission {
 
   constructor({ client, now = monotonicNow, logger, cells }: AdmissionOptions) {
     this.#now = now;
-    this.#cells = cells;
+    this.#cellKeys = new CellKeys(cells);
+    this.#refusals = new Refusals(cells);
     this.#batches = new AdmitBatches({
       client,
       now,
       logger,
+      otherCellOf: (key) => findOtherCell(key, cells)?.cell ?? "",
       owedFor: (source) => this.#budgetOf(source)?.owed ?? 0,
       settle: (...call) => this.#settle(...call),
     });
@@ -92,7 +88,7 @@ class BatchedAdmission implements Admission {
 
   admit({ key, workspaceId, address }: AdmissionRequest) {
     const now = this.#now();
-    if (key === undefined) return this.#refuse(address, now);
+    if (key === undefined) return this.#refusals.ofKey(key, address, now);
     // Requests with different malformed ids share one query to the accounts service.
     const named = workspaceId === undefined || isId(workspaceId) ? workspaceId : NIL_ID;
     const known = this.#keys.find(key);
@@ -101,9 +97,8 @@ class BatchedAdmission implements Admission {
       const result = this.#fromStock(known, source, address, now);
       return result ?? this.#askAccounts(source, address, now);
     }
-    const other = findOtherCell(key, this.#cells);
-    if (other !== undefined) return this.#refuseCell(other, address, now);
-    if (!isCredential(key) || this.#keys.isUnknown(key, now)) return this.#refuse(address, now);
+    if (!isCredential(key) || this.#keys.isUnknown(key, now) || this.#cellKeys.isStrange(key, now))
+      return this.#refusals.ofKey(key, address, now);
     const source = { key, keyHash: hashApiKey(key), workspaceId: named };
     const refusal = this.#lookUps.refusalOf(source, address, now);
     return refusal ?? this.#askAccounts(source, address, now);
@@ -119,9 +114,11 @@ class BatchedAdmission implements Admission {
   #fromStock(known: KnownKey, source: AdmissionSource, address: string, now: number) {
     if (now >= known.freshUntil) return undefined;
     const id = workspaceOf(known, source.workspaceId);
-    if (id === undefined) return this.#refuseWorkspace(known, source, address, now);
+    if (id === undefined) return this.#refusals.ofWorkspace(known, source, address, now);
     const budget = this.#budgets.get(id);
     if (budget === undefined || now >= budget.askedAt + FRESH_MS) return undefined;
+    const elsewhere = this.#refusals.ofElsewhere(budget, address, now);
+    if (elsewhere !== undefined) return elsewhere;
     // That a workspace is not verified is asked each time: the operator who verifies it is told at
     // once that it may write posts, so its next request must find that.
     if (budget.verified && budget.takeFromStock(now)) return admitted(known, budget, now);
@@ -143,9 +140,11 @@ class BatchedAdmission implements Admission {
     const known = this.#keys.find(source.key);
     if (known === undefined || now >= known.usableUntil) return UNAVAILABLE;
     const id = workspaceOf(known, source.workspaceId);
-    if (id === undefined) return this.#refuseWorkspace(known, source, address, now);
+    if (id === undefined) return this.#refusals.ofWorkspace(known, source, address, now);
     const budget = this.#budgets.get(id);
     if (budget === undefined || now >= budget.askedAt + USABLE_MS) return UNAVAILABLE;
+    const elsewhere = this.#refusals.ofElsewhere(budget, address, now);
+    if (elsewhere !== undefined) return elsewhere;
     if (budget.takeFromStock(now) || budget.takeOnCredit()) return admitted(known, budget, now);
     return UNAVAILABLE;
   }
@@ -165,6 +164,8 @@ class BatchedAdmission implements Admission {
     queries.forEach(({ source, waiters }, index) => {
       const key = answer?.answers[index]?.key;
       if (answer !== undefined) this.#keys.store(source, key, askedAt);
+      if (answer !== undefined && key === undefined)
+        this.#cellKeys.note(source.key, answer, askedAt);
       if (key !== undefined) this.#lookUps.noteValid(source.keyHash, now);
       const isUnknown = answer !== undefined && key === undefined;
       for (const waiter of waiters) {
@@ -182,11 +183,13 @@ class BatchedAdmission implements Admission {
   /** Decides about a request that waited for the answer that has just arrived. */
   #fromAnswer(source: AdmissionSource, address: string, now: number) {
     const known = this.#keys.find(source.key);
-    if (known === undefined) return this.#refuse(address, now);
+    if (known === undefined) return this.#refusals.ofKey(source.key, address, now);
     const id = workspaceOf(known, source.workspaceId);
-    if (id === undefined) return this.#refuseWorkspace(known, source, address, now);
+    if (id === undefined) return this.#refusals.ofWorkspace(known, source, address, now);
     const budget = this.#budgets.get(id);
     if (budget === undefined) return UNAVAILABLE;
+    const elsewhere = this.#refusals.ofElsewhere(budget, address, now);
+    if (elsewhere !== undefined) return elsewhere;
     if (budget.takeArrived() || budget.takeFromStock(now)) return admitted(known, budget, now);
     if (budget.isEmpty(now)) return limited(budget, now);
     // What arrived made up for requests on credit, and the accounts service has more.
@@ -199,44 +202,11 @@ class BatchedAdmission implements Admission {
     return id === undefined ? undefined : this.#budgets.get(id);
   }
 
-  #refuse(address: string, now: number): AdmissionResult {
-    return this.#charge(address, now, (limit) => ({ kind: "unauthenticated", limit }));
-  }
-
-  #refuseCell({ cell, cellAddress }: OtherCell, address: string, now: number) {
-    if (cellAddress === undefined) return this.#refuse(address, now);
-    return this.#charge(address, now, (limit) => ({
-      kind: "wrong_cell",
-      limit,
-      cell,
-      cellAddress,
-    }));
-  }
-
-  /** Such a request counts towards the limit of its address. */
-  #refuseWorkspace(known: KnownKey, source: AdmissionSource, address: string, now: number) {
-    const kind = source.workspaceId === undefined ? "workspace_required" : "workspace_forbidden";
-    const workspaceIds = [...known.workspaceIds];
-    return this.#charge(address, now, (limit) => ({ kind, limit, workspaceIds }));
-  }
-
-  #charge(
-    address: string,
-    now: number,
-    refusal: (limit: RateLimitState) => Refusal,
-  ): AdmissionResult {
-    const isWithinLimit = this.#addresses.take(address, now);
-    const limit = this.#addresses.stateOf(address, now);
-    if (isWithinLimit) return refusal(limit);
-    const retryAfterSeconds = this.#addresses.retryAfterSeconds(address, now);
-    return { kind: "rate_limited", workspaceId: undefined, retryAfterSeconds, limit };
-  }
-
   #sweep(): void {
     const now = this.#now();
     this.#keys.sweep(now);
     this.#budgets.deleteOldestWhile(({ askedAt }) => askedAt + BUDGET_IDLE_MS <= now);
-    this.#addresses.sweep(now);
+    this.#refusals.sweep(now);
     this.#lookUps.sweep(now);
   }
 }

@@ -9,6 +9,12 @@ const CREDIT_SHARE = 1 / 20;
 export class WorkspaceBudget {
   readonly id: string;
   verified = false;
+  /** Whether the workspace is being moved to another cell, so that it can only be read. */
+  isFrozen = false;
+  /** The cell that the workspace was moved to; empty if it is this one's. */
+  movedTo = "";
+  /** Whether its import has not ended, so that nothing of it can be used. */
+  isImporting = false;
   /** When the accounts service was asked for its newest answer about the workspace. */
   askedAt = -Infinity;
   #perMinute = 1;
@@ -48,6 +54,9 @@ export class WorkspaceBudget {
     if (askedAt < this.askedAt) return;
     this.askedAt = askedAt;
     this.verified = grant.verified;
+    this.isFrozen = grant.isFrozen;
+    this.movedTo = grant.movedTo;
+    this.isImporting = grant.isImporting;
     this.#perMinute = grant.requestsPerMinute;
     this.#left = grant.remaining;
     this.#leftAt = now;

@@ -33,6 +33,8 @@ interface AdmitBatchesOptions<Waiter> {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
   readonly now: () => number;
   readonly logger: Logger;
+  /** The cell that a key names, if it is another one; empty otherwise. */
+  readonly otherCellOf: (key: string) => string;
   /** Requests beyond the waiting ones for which the accounts service is asked. */
   readonly owedFor: (source: AdmissionSource) => number;
   /** Called once per call. `answer` is undefined if the accounts service did not answer. */
@@ -116,12 +118,13 @@ export class AdmitBatches<Waiter> {
   }
 
   async #call(queries: readonly AdmissionQuery<Waiter>[]): Promise<AdmitResponse | undefined> {
-    const { client, owedFor, logger, now } = this.#options;
+    const { client, owedFor, otherCellOf, logger, now } = this.#options;
     const messages = queries.map(({ source, waiters }) => {
       const { key, keyHash, workspaceId } = source;
       const named = workspaceId === undefined ? {} : { workspaceId };
       const session = isApiKey(key, "session");
-      return { keyHash, session, ...named, want: waiters.length + owedFor(source) };
+      const want = waiters.length + owedFor(source);
+      return { keyHash, session, ...named, want, cell: otherCellOf(key) };
     });
     try {
       const answer = await client.admit({ queries: messages }, { timeoutMs: TIMEOUT_MS });

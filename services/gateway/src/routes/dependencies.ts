@@ -157,6 +157,8 @@ export interface Caller {
   readonly sessionId?: string | undefined;
   readonly workspaceId: string;
   readonly verified: boolean;
+  /** Whether the workspace is being moved to another cell, so that it can only be read. */
+  readonly isFrozen: boolean;
   readonly scopes: ReadonlySet<string>;
 }
 

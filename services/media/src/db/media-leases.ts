@@ -135,3 +135,14 @@ export async function forgetObjects(
     and status = 'rejected'
     and id not in (select id from awaited)`;
 }
+
+/** Uploads and imports that are being checked: their media can become ready. In words. */
+export async function listOpenChecks(sql: ISql, workspaceId: string): Promise<readonly string[]> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from media
+    where workspace_id = ${workspaceId}
+    and status = 'pending'
+    and lease_until > now()`;
+  return row === undefined || row.count === 0 ? [] : [`${row.count} checks of files`];
+}

@@ -14,6 +14,7 @@ import { serveMethods } from "@postrider/shared/connect/methods";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { listOpenChecks } from "#src/db/media-leases.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
 import { completeUpload } from "#src/rpc/complete-upload.ts";
@@ -49,7 +50,12 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
     router.service(MediaFileService, createMediaFileService(deps));
     router.service(StorageService, createStorageService(deps));
     router.service(AuditService, createAuditService(deps));
-    router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
+    router.service(
+      WorkspaceExportService,
+      createWorkspaceExportService(deps.sql, EXPORTED_TABLES, (workspaceId) =>
+        listOpenChecks(deps.sql, workspaceId),
+      ),
+    );
     const rows = { sql: deps.sql, tables: EXPORTED_TABLES };
     router.service(RowImportService, createRowImportService(rows));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

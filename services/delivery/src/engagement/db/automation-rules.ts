@@ -162,3 +162,38 @@ export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRul
       and r.created_at < ${skipBefore}::text::timestamptz
     )`;
 }
+
+/** An active rule, and the time before which it skips comments. */
+export interface MovedRule {
+  readonly id: string;
+  readonly skipBefore: string | null;
+}
+
+export async function listActiveRules(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly MovedRule[]> {
+  return await sql<MovedRule[]>`
+    select id, skip_before::text
+    from automation_rules
+    where workspace_id = ${workspaceId}
+    and status = 'active'
+    order by account_id, id`;
+}
+
+/** Undefined if the rule is not there, or was resumed by an earlier call. */
+export async function resumeRule(
+  tx: TransactionSql,
+  workspaceId: string,
+  { id, skipBefore }: MovedRule,
+): Promise<{ readonly accountId: string; readonly platform: string } | undefined> {
+  const [row] = await tx<{ accountId: string; platform: string }[]>`
+    update automation_rules
+    set status = 'active',
+      skip_before = ${skipBefore}::timestamptz
+    where id = ${id}
+    and workspace_id = ${workspaceId}
+    and status = 'paused'
+    returning account_id, platform`;
+  return row;
+}

@@ -9,7 +9,7 @@ export function isPaused(sql: ISql) {
   return sql`
     ((kind = 'platform' and key = q.platform)
       or (kind = 'account' and key = q.account_id::text)
-      or (kind in ('workspace', 'deletion') and key = q.workspace_id::text))`;
+      or (kind in ('workspace', 'deletion', 'move') and key = q.workspace_id::text))`;
 }
 
 /** Until when the platform limits the polls of the account, which limits its actions too. */

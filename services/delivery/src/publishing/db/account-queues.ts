@@ -43,7 +43,7 @@ export function openPlatforms(sql: ISql, platforms: readonly string[]) {
 export function isUnpaused(sql: ISql) {
   return sql`
     account_id::text not in (select key from pauses where kind = 'account')
-    and workspace_id::text not in (select key from pauses where kind in ('workspace', 'deletion'))`;
+    and workspace_id::text not in (select key from pauses where kind in ('workspace', 'deletion', 'move'))`;
 }
 
 /**

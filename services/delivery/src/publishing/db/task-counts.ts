@@ -35,7 +35,7 @@ export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
           when status in ('working', 'calling') then 'working'
           when status in ('unknown', 'reconciling') then 'unknown'
           when account_id::text in (select key from pauses where kind = 'account')
-            or workspace_id::text in (select key from pauses where kind in ('workspace', 'deletion'))
+            or workspace_id::text in (select key from pauses where kind in ('workspace', 'deletion', 'move'))
             or platform in (select key from pauses where kind = 'platform') then 'paused'
           when platform in (${heldPlatforms(sql)}) then 'held'
           when account_id in (select account_id from account_breakers where not_before > now()) then 'gated'

@@ -8,30 +8,45 @@ import type { StoppedWorkspace } from "@postrider/shared/workspaces/removal-loop
 const KEEP_PAUSE = "1 minute";
 const PAGE_ROWS = 1_000;
 
+type Stop = Pick<StoppedWorkspace, "workspaceId" | "isDeleted" | "isMoving" | "isMoved">;
+
+/** The kinds of the pauses that stop a workspace. */
+function kindsOf({ isDeleted, isMoving, isMoved }: Stop): readonly string[] {
+  const kinds = { deletion: isDeleted, move: isMoving, moved: isMoved };
+  return Object.entries(kinds).flatMap(([kind, isGiven]) => (isGiven ? [kind] : []));
+}
+
 /**
  * Stops the given workspaces, and no others. A pause of an operator is a row of its own. Returns
  * whether a workspace is still stopped.
  */
-export async function stopWorkspaces(sql: Sql, workspaceIds: readonly string[]): Promise<boolean> {
-  const ids = workspaceIds as string[];
+export async function stopWorkspaces(sql: Sql, workspaces: readonly Stop[]): Promise<boolean> {
+  const rows = workspaces.flatMap((each) =>
+    kindsOf(each).map((kind) => ({ kind, key: each.workspaceId })),
+  );
   const [row] = await sql<[{ isAnyStopped: boolean }]>`
-    with ended as (
+    with given as (
+      select kind, key
+      from jsonb_to_recordset(${sql.json(rows)}) as given (kind text, key text)
+    ),
+    ended as (
       delete from pauses
-      where kind = 'deletion'
-      and key <> all(${ids}::text[])
+      where kind in ('deletion', 'move', 'moved')
+      and (kind, key) not in (select kind, key from given)
       and created_at < now() - ${KEEP_PAUSE}::interval
     ),
     stopped as (
       insert into pauses (kind, key)
-      select 'deletion', unnest(${ids}::text[])
+      select kind, key from given
       on conflict (kind, key) do nothing
     )
-    select ${ids.length > 0}::boolean or exists (select from pauses where kind = 'deletion') as is_any_stopped`;
+    select exists (select from given)
+      or exists (select from pauses where kind in ('deletion', 'move')) as is_any_stopped`;
   return row.isAnyStopped;
 }
 
 export async function endStop(sql: Sql, workspaceId: string): Promise<void> {
-  await sql`delete from pauses where kind = 'deletion' and key = ${workspaceId}`;
+  await sql`delete from pauses where kind in ('deletion', 'move', 'moved') and key = ${workspaceId}`;
 }
 
 /**
@@ -57,6 +72,37 @@ export async function hasOpenCalls(sql: Sql, workspaceId: string): Promise<boole
         where workspace_id = ${workspaceId} and lease_until > now()
       ) as is_open`;
   return row.isOpen;
+}
+
+/**
+ * What of a frozen workspace is in progress, in words. Calls with an unknown outcome are not: they
+ * are searched for where the workspace goes. Requested deletions of posts are carried out here,
+ * because they are not moved.
+ */
+export async function listOpenCalls(sql: Sql, workspaceId: string): Promise<readonly string[]> {
+  const isLive = sql`(status = 'working' or status = 'calling') and greatest(wake_at, call_until) > now()`;
+  const [row] = await sql<[{ calls: number; actions: number; deletions: number; isOpen: boolean }]>`
+    select (
+        select count(*)::int from publish_tasks
+        where workspace_id = ${workspaceId} and ${isLive}
+      ) as calls,
+      (
+        select count(*)::int from comment_actions
+        where workspace_id = ${workspaceId} and ${isLive}
+      ) as actions,
+      (
+        select count(*)::int from deletion_tasks
+        where workspace_id = ${workspaceId} and status in ('queued', 'working')
+      ) as deletions,
+      not exists (select from pauses where kind = 'move' and key = ${workspaceId}) as is_open`;
+  const { calls, actions, deletions, isOpen } = row;
+  const counts = { "calls that publish": calls, "actions on comments": actions };
+  return [
+    ...(isOpen ? ["publishing, which has not heard of the move"] : []),
+    ...Object.entries({ ...counts, "deletions of posts": deletions }).flatMap(([what, count]) =>
+      count === 0 ? [] : [`${count} ${what}`],
+    ),
+  ];
 }
 
 /** Removes what no column `workspace_id` finds, before the rows that it is found by. */

@@ -26,8 +26,7 @@ export function deliveryRemoval(
     onList: async (workspaces) => {
       const left = workspaces.filter(({ doneServices }) => !doneServices.includes("delivery"));
       if (left.length === 0 && !isAnyStopped && performance.now() < asksAt) return;
-      const ids = left.map(({ workspaceId }) => workspaceId);
-      isAnyStopped = await stopWorkspaces(sql, ids);
+      isAnyStopped = await stopWorkspaces(sql, left);
       asksAt = performance.now() + ASK_MS;
     },
     prepare: async (workspace) => {

@@ -11,6 +11,7 @@ import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { listOpenCalls } from "#src/publishing/db/workspace-removal.ts";
 import { batchGetTargetStates } from "./batch-get-target-states.ts";
 import { batchGetWaits } from "./batch-get-waits.ts";
 import { cancelTargets } from "./cancel-targets.ts";
@@ -31,7 +32,12 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     router.service(PauseService, createPauseService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(AuditService, createAuditService(deps));
-    router.service(WorkspaceExportService, createWorkspaceExportService(deps.sql, EXPORTED_TABLES));
+    router.service(
+      WorkspaceExportService,
+      createWorkspaceExportService(deps.sql, EXPORTED_TABLES, (workspaceId) =>
+        listOpenCalls(deps.sql, workspaceId),
+      ),
+    );
     router.service(ParkedEventService, createParkedEventService(deps));
   };
 }

@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
+import { isMovedBefore } from "#src/db/stopped-workspaces.ts";
 import type { EventSource, WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
 /** A webhook event before it has a payload. */
@@ -33,6 +34,8 @@ function receiversOf(sql: ISql) {
     from webhook_subscriptions as subscription
     where subscription.workspace_id = event.workspace_id
     and status <> 'revoked'
+    -- What happens to the rows of a workspace after it was moved is not its history any more.
+    and not ${isMovedBefore(sql, sql`event.workspace_id`, sql`event.occurred_at`)}
     and (status <> 'disabled' or event.only_id is not null)
     and event.occurred_at >= greatest(
       now() - ${MAX_AGE}::interval, subscription.created_at - ${BEFORE_CREATION}::interval

@@ -1,5 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { isStopped } from "#src/db/stopped-workspaces.ts";
+import { isSilent } from "#src/db/stopped-workspaces.ts";
 import type { Pace } from "#src/webhooks/domain/receiver-state.ts";
 
 export interface LeaseRow {
@@ -33,7 +33,7 @@ export interface LeaseClaim {
 function isFreeAndDue(sql: ISql) {
   return sql`
     wake_at <= now() and wake_at < 'infinity' and lease_until <= now()
-    and not ${isStopped(sql, sql`workspace_id`)}`;
+    and not ${isSilent(sql, sql`workspace_id`)}`;
 }
 
 /** SQL: whether a subscription without a holder has due deliveries. */
@@ -107,7 +107,7 @@ export async function renewLeases(
       from webhook_leases
       where subscription_id = any(${subscriptionIds as string[]}::uuid[])
       and owner = ${lease.owner}
-      and not ${isStopped(sql, sql`workspace_id`)}
+      and not ${isSilent(sql, sql`workspace_id`)}
       order by subscription_id
       for no key update
     )

@@ -156,3 +156,32 @@ export async function replaceSealed(
     from jsonb_to_recordset(${tx.json(rows)}) as resealed (id uuid, sealed text)
     where webhook_secrets.id = resealed.id`;
 }
+
+export async function listMovedSecrets(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly (SealedSecret & { readonly expiresAt: string | null })[]> {
+  return await sql<(SealedSecret & { expiresAt: string | null })[]>`
+    select id, subscription_id, sealed, expires_at::text
+    from webhook_secrets
+    where workspace_id = ${workspaceId}
+    and (expires_at is null or expires_at > now())
+    order by id`;
+}
+
+/** Only for a subscription that was imported; a repeated call changes nothing. */
+export async function insertMovedSecret(
+  tx: TransactionSql,
+  keys: readonly SealingKey[],
+  moved: NewSecret & { readonly expiresAt: string | null },
+): Promise<void> {
+  const { id, subscriptionId, workspaceId, secret, expiresAt } = moved;
+  const sealed = seal(keys, placeOf(id, subscriptionId), secret, newNonce());
+  await tx`
+    insert into webhook_secrets (id, subscription_id, workspace_id, sealed, expires_at)
+    select ${id}, s.id, ${workspaceId}, ${sealed}, ${expiresAt}::timestamptz
+    from webhook_subscriptions s
+    where s.id = ${subscriptionId}
+    and s.workspace_id = ${workspaceId}
+    on conflict (id) do nothing`;
+}

@@ -37,6 +37,39 @@ export async function lockWithoutSecret(
     for no key update`;
 }
 
+export async function listActive(sql: ISql, workspaceId: string): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from webhook_subscriptions
+    where workspace_id = ${workspaceId}
+    and status = 'active'`;
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Makes the rows that processes lease for imported subscriptions `ids`, and lets those go on that
+ * were active in the cell that they come from.
+ */
+export async function resumeImported(
+  tx: TransactionSql,
+  workspaceId: string,
+  { ids, active }: { readonly ids: readonly string[]; readonly active: readonly string[] },
+): Promise<void> {
+  await tx`
+    insert into webhook_leases (subscription_id, workspace_id)
+    select id, workspace_id
+    from webhook_subscriptions
+    where workspace_id = ${workspaceId}
+    and id = any(${ids as string[]}::uuid[])
+    on conflict (subscription_id) do nothing`;
+  await tx`
+    update webhook_subscriptions
+    set status = 'active'
+    where workspace_id = ${workspaceId}
+    and status = 'paused'
+    and id = any(${active as string[]}::uuid[])`;
+}
+
 /** With the row that processes lease. */
 export async function completeImported(
   tx: TransactionSql,

@@ -73,23 +73,18 @@ function cookieFor(request: FastifyRequest, publicUrl: string) {
   return cookie;
 }
 
-/**
- * Returns what a person logs in with. Only its hash leaves the gateway.
- *
- * @throws `wrong_cell` or `login_failed` for a key of another cell.
- */
-function loginOf({ token, apiKey }: LoginRequest, cells: Cells) {
+/** Returns what a person logs in with. Only its hash leaves the gateway. */
+function loginOf({ token, apiKey }: LoginRequest) {
   if ((token === undefined) === (apiKey === undefined))
     throw invalidRequest([{ code: "exclusive_fields", path: "" }]);
   if (apiKey === undefined) return { case: "linkHash" as const, value: hashApiKey(token ?? "") };
-  const key = apiKey.trim();
-  const other = findOtherCell(key, cells);
-  if (other?.cellAddress !== undefined) throw wrongCell(other.cell, other.cellAddress);
-  if (other !== undefined) throw loginFailed();
-  return { case: "keyHash" as const, value: hashApiKey(key) };
+  return { case: "keyHash" as const, value: hashApiKey(apiKey.trim()) };
 }
 
-function loginFailed(): ServiceError {
+/** A key of another cell that did not come here with its workspace belongs there. */
+function loginFailed({ apiKey = "" }: LoginRequest, cells: Cells): ServiceError {
+  const other = findOtherCell(apiKey.trim(), cells);
+  if (other?.cellAddress !== undefined) return wrongCell(other.cell, other.cellAddress);
   return new ServiceError("unauthenticated", "login_failed");
 }
 
@@ -100,7 +95,7 @@ async function logIn(deps: Deps, request: Login, reply: FastifyReply) {
   const replaced = cookie.read(headers.cookie);
   const { outcome, token, session, workspace, workspaceIds } = await dashboard.openDashboardSession(
     {
-      login: loginOf(body, cells),
+      login: loginOf(body),
       userAgent: shortenUserAgent(headers["user-agent"]),
       ...(body.workspaceId === undefined ? {} : { workspaceId: body.workspaceId }),
       ...(replaced === undefined ? {} : { replacedHash: hashApiKey(replaced) }),
@@ -110,7 +105,7 @@ async function logIn(deps: Deps, request: Login, reply: FastifyReply) {
     throw new ServiceError("invalid", "workspace_required", [
       { code: "workspace_required", path: "/workspaceId", allowed: workspaceIds },
     ]);
-  if (outcome !== "opened") throw loginFailed();
+  if (outcome !== "opened") throw loginFailed(body, cells);
   const lifetimeMs = timestampMs(required(session?.expiresAt)) - Date.now();
   reply.header("set-cookie", cookie.write(token, Math.floor(lifetimeMs / 1000)));
   return await reply.status(201).send(toCurrent({ session, workspace }, deps));

@@ -15,6 +15,9 @@ import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
+/** A move takes minutes, and a client that waits longer does not repeat its request. */
+const FROZEN_RETRY_MS = 30_000;
+
 /** Maximum number of workspaces that an error answer lists; it leaves out the rest. */
 const MAX_WORKSPACES = 20;
 
@@ -45,8 +48,8 @@ function refusalOf(
 ): ServiceError | undefined {
   switch (result.kind) {
     case "admitted": {
-      const { keyId, sessionId, workspaceId, verified, scopes } = result;
-      request.caller = { keyId, sessionId, workspaceId, verified, scopes };
+      const { keyId, sessionId, workspaceId, verified, isFrozen, scopes } = result;
+      request.caller = { keyId, sessionId, workspaceId, verified, isFrozen, scopes };
       return undefined;
     }
     case "unauthenticated":
@@ -163,19 +166,23 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   });
 }
 
+function isWrite({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config.scope?.endsWith(":read") !== true;
+}
+
 /**
  * Whether a request would change something with an API key that is limited to drafts, and was not
  * made by an MCP tool. The MCP tools decide for themselves what such a key may change; through any
  * other interface it may only read.
  */
-function isWriteOutsideMcp({ caller, routeOptions }: FastifyRequest): boolean {
-  const isRead = routeOptions.config.scope?.endsWith(":read") === true;
-  return !isRead && caller?.scopes.has(DRAFTS_ONLY) === true && findToolCaller() === undefined;
+function isWriteOutsideMcp(request: FastifyRequest): boolean {
+  const isLimited = request.caller?.scopes.has(DRAFTS_ONLY) === true;
+  return isWrite(request) && isLimited && findToolCaller() === undefined;
 }
 
 /**
- * Checks that the API key has the required scope, then that the workspace is verified. Only writing
- * posts requires a verified workspace.
+ * Checks that the API key has the required scope, that the workspace is not frozen, if the request
+ * writes, then that it is verified. Only writing posts requires a verified workspace.
  */
 export function checkPermission(request: FastifyRequest): ServiceError | undefined {
   const { scope } = request.routeOptions.config;
@@ -184,6 +191,8 @@ export function checkPermission(request: FastifyRequest): ServiceError | undefin
     return new ServiceError("forbidden", "insufficient_scope", [{ code: scope, allowed: [scope] }]);
   if (isWriteOutsideMcp(request))
     return new ServiceError("forbidden", "insufficient_scope", [{ code: DRAFTS_ONLY }]);
+  if (request.caller.isFrozen && isWrite(request))
+    return unavailable(new Error("the workspace is being moved to another cell"), FROZEN_RETRY_MS);
   const needsVerification = scope === "posts:write" && !request.caller.verified;
   return needsVerification ? new ServiceError("forbidden", "verification_required") : undefined;
 }

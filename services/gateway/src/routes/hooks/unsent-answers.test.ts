@@ -36,7 +36,13 @@ beforeEach(async () => {
   app.addHook("onRequest", (request, _reply, done) => {
     const workspaceId = request.headers["x-workspace-id"];
     if (typeof workspaceId === "string")
-      request.caller = { keyId: "", workspaceId, verified: true, scopes: new Set() };
+      request.caller = {
+        keyId: "",
+        workspaceId,
+        verified: true,
+        isFrozen: false,
+        scopes: new Set(),
+      };
     done();
   });
   app.setErrorHandler((_error, _request, reply) => reply.code(429).send());

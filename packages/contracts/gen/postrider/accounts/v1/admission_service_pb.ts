@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_admission_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJtCg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFEg8KB3Nlc3Npb24YBCABKAhCDwoNX3dvcmtzcGFjZV9pZCKDAQoNQWRtaXRSZXNwb25zZRI3CgdhbnN3ZXJzGAEgAygLMiYucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWlzc2lvbkFuc3dlchI5Cgp3b3Jrc3BhY2VzGAIgAygLMiUucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZUdyYW50IkIKD0FkbWlzc2lvbkFuc3dlchIvCgNrZXkYASABKAsyIi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXR0ZWRLZXkimAEKC0FkbWl0dGVkS2V5EgoKAmlkGAEgASgJEg4KBnNjb3BlcxgCIAMoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg13b3Jrc3BhY2VfaWRzGAQgAygJEhcKCnNlc3Npb25faWQYBSABKAlIAIgBAUINCgtfc2Vzc2lvbl9pZCKFAQoOV29ya3NwYWNlR3JhbnQSCgoCaWQYASABKAkSEAoIdmVyaWZpZWQYAiABKAgSGwoTcmVxdWVzdHNfcGVyX21pbnV0ZRgDIAEoBRIPCgdncmFudGVkGAQgASgFEhEKCXJlbWFpbmluZxgFIAEoBRIUCgxlbXB0eV9mb3JfbXMYBiABKAUyZgoQQWRtaXNzaW9uU2VydmljZRJSCgVBZG1pdBIjLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pdFJlcXVlc3QaJC5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXRSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ci1wb3N0cmlkZXIvYWNjb3VudHMvdjEvYWRtaXNzaW9uX3NlcnZpY2UucHJvdG8SFXBvc3RyaWRlci5hY2NvdW50cy52MSJGCgxBZG1pdFJlcXVlc3QSNgoHcXVlcmllcxgBIAMoCzIlLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pc3Npb25RdWVyeSJ7Cg5BZG1pc3Npb25RdWVyeRIQCghrZXlfaGFzaBgBIAEoDBIZCgx3b3Jrc3BhY2VfaWQYAiABKAlIAIgBARIMCgR3YW50GAMgASgFEg8KB3Nlc3Npb24YBCABKAgSDAoEY2VsbBgFIAEoCUIPCg1fd29ya3NwYWNlX2lkIpgBCg1BZG1pdFJlc3BvbnNlEjcKB2Fuc3dlcnMYASADKAsyJi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXNzaW9uQW5zd2VyEjkKCndvcmtzcGFjZXMYAiADKAsyJS5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlR3JhbnQSEwoLa25vd25fY2VsbHMYAyADKAkiQgoPQWRtaXNzaW9uQW5zd2VyEi8KA2tleRgBIAEoCzIiLnBvc3RyaWRlci5hY2NvdW50cy52MS5BZG1pdHRlZEtleSKYAQoLQWRtaXR0ZWRLZXkSCgoCaWQYASABKAkSDgoGc2NvcGVzGAIgAygJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXdvcmtzcGFjZV9pZHMYBCADKAkSFwoKc2Vzc2lvbl9pZBgFIAEoCUgAiAEBQg0KC19zZXNzaW9uX2lkIsABCg5Xb3Jrc3BhY2VHcmFudBIKCgJpZBgBIAEoCRIQCgh2ZXJpZmllZBgCIAEoCBIbChNyZXF1ZXN0c19wZXJfbWludXRlGAMgASgFEg8KB2dyYW50ZWQYBCABKAUSEQoJcmVtYWluaW5nGAUgASgFEhQKDGVtcHR5X2Zvcl9tcxgGIAEoBRIRCglpc19mcm96ZW4YByABKAgSEAoIbW92ZWRfdG8YCCABKAkSFAoMaXNfaW1wb3J0aW5nGAkgASgIMmYKEEFkbWlzc2lvblNlcnZpY2USUgoFQWRtaXQSIy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWRtaXRSZXF1ZXN0GiQucG9zdHJpZGVyLmFjY291bnRzLnYxLkFkbWl0UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /** AdmitRequest is a batch. */
 export type AdmitRequest = Message<"postrider.accounts.v1.AdmitRequest"> & {
@@ -33,6 +33,9 @@ export type AdmissionQuery = Message<"postrider.accounts.v1.AdmissionQuery"> & {
 
   /** Whether the hash is that of a session's token. */
   session: boolean;
+
+  /** The cell that the key names, if it is another one; empty otherwise. */
+  cell: string;
 };
 
 export const AdmissionQuerySchema: GenMessage<AdmissionQuery> = /*@__PURE__*/
@@ -45,6 +48,9 @@ export type AdmitResponse = Message<"postrider.accounts.v1.AdmitResponse"> & {
 
   /** Each workspace that a query with a valid key uses, once. */
   workspaces: WorkspaceGrant[];
+
+  /** Those cells of queries with an unknown key from which another key was imported with a workspace. */
+  knownCells: string[];
 };
 
 export const AdmitResponseSchema: GenMessage<AdmitResponse> = /*@__PURE__*/
@@ -105,6 +111,15 @@ export type WorkspaceGrant = Message<"postrider.accounts.v1.WorkspaceGrant"> & {
 
   /** Milliseconds until the budget has one more request; 0 while `remaining` is above 0. */
   emptyForMs: number;
+
+  /** Whether the workspace is being moved, so that it can only be read. */
+  isFrozen: boolean;
+
+  /** The cell that the workspace was moved to; empty otherwise. */
+  movedTo: string;
+
+  /** Whether the workspace is being imported, so that nothing of it can be used yet. */
+  isImporting: boolean;
 };
 
 export const WorkspaceGrantSchema: GenMessage<WorkspaceGrant> = /*@__PURE__*/

@@ -7,7 +7,7 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_workspace_import_service: GenFile = /*@__PURE__*/
-  fileDesc("CjRwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX2ltcG9ydF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiWQobQmVnaW5Xb3Jrc3BhY2VJbXBvcnRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNyb3cYAiABKAkSFwoPbWFuaWZlc3Rfc2hhMjU2GAMgASgJIpgBChxCZWdpbldvcmtzcGFjZUltcG9ydFJlc3BvbnNlEksKBHJvd3MYASADKAsyPS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmVnaW5Xb3Jrc3BhY2VJbXBvcnRSZXNwb25zZS5Sb3dzRW50cnkaKwoJUm93c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoBToCOAEiUAocUmVjb3JkV29ya3NwYWNlSW1wb3J0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDAoEZmlsZRgCIAEoCRIMCgRyb3dzGAMgASgFIh8KHVJlY29yZFdvcmtzcGFjZUltcG9ydFJlc3BvbnNlIjQKHEZpbmlzaFdvcmtzcGFjZUltcG9ydFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIh8KHUZpbmlzaFdvcmtzcGFjZUltcG9ydFJlc3BvbnNlMqMDChZXb3Jrc3BhY2VJbXBvcnRTZXJ2aWNlEn8KFEJlZ2luV29ya3NwYWNlSW1wb3J0EjIucG9zdHJpZGVyLmFjY291bnRzLnYxLkJlZ2luV29ya3NwYWNlSW1wb3J0UmVxdWVzdBozLnBvc3RyaWRlci5hY2NvdW50cy52MS5CZWdpbldvcmtzcGFjZUltcG9ydFJlc3BvbnNlEoIBChVSZWNvcmRXb3Jrc3BhY2VJbXBvcnQSMy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVjb3JkV29ya3NwYWNlSW1wb3J0UmVxdWVzdBo0LnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWNvcmRXb3Jrc3BhY2VJbXBvcnRSZXNwb25zZRKCAQoVRmluaXNoV29ya3NwYWNlSW1wb3J0EjMucG9zdHJpZGVyLmFjY291bnRzLnYxLkZpbmlzaFdvcmtzcGFjZUltcG9ydFJlcXVlc3QaNC5wb3N0cmlkZXIuYWNjb3VudHMudjEuRmluaXNoV29ya3NwYWNlSW1wb3J0UmVzcG9uc2ViBnByb3RvMw");
+  fileDesc("CjRwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX2ltcG9ydF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEifgobQmVnaW5Xb3Jrc3BhY2VJbXBvcnRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNyb3cYAiABKAkSFwoPbWFuaWZlc3Rfc2hhMjU2GAMgASgJEhUKDWhhbmRvdmVyX2hhc2gYBCABKAwSDAoEY2VsbBgFIAEoCSKYAQocQmVnaW5Xb3Jrc3BhY2VJbXBvcnRSZXNwb25zZRJLCgRyb3dzGAEgAygLMj0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkJlZ2luV29ya3NwYWNlSW1wb3J0UmVzcG9uc2UuUm93c0VudHJ5GisKCVJvd3NFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAU6AjgBIlAKHFJlY29yZFdvcmtzcGFjZUltcG9ydFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgwKBGZpbGUYAiABKAkSDAoEcm93cxgDIAEoBSIfCh1SZWNvcmRXb3Jrc3BhY2VJbXBvcnRSZXNwb25zZSJGChxGaW5pc2hXb3Jrc3BhY2VJbXBvcnRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghoYW5kb3ZlchgCIAEoDCIfCh1GaW5pc2hXb3Jrc3BhY2VJbXBvcnRSZXNwb25zZTKjAwoWV29ya3NwYWNlSW1wb3J0U2VydmljZRJ/ChRCZWdpbldvcmtzcGFjZUltcG9ydBIyLnBvc3RyaWRlci5hY2NvdW50cy52MS5CZWdpbldvcmtzcGFjZUltcG9ydFJlcXVlc3QaMy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmVnaW5Xb3Jrc3BhY2VJbXBvcnRSZXNwb25zZRKCAQoVUmVjb3JkV29ya3NwYWNlSW1wb3J0EjMucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlY29yZFdvcmtzcGFjZUltcG9ydFJlcXVlc3QaNC5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVjb3JkV29ya3NwYWNlSW1wb3J0UmVzcG9uc2USggEKFUZpbmlzaFdvcmtzcGFjZUltcG9ydBIzLnBvc3RyaWRlci5hY2NvdW50cy52MS5GaW5pc2hXb3Jrc3BhY2VJbXBvcnRSZXF1ZXN0GjQucG9zdHJpZGVyLmFjY291bnRzLnYxLkZpbmlzaFdvcmtzcGFjZUltcG9ydFJlc3BvbnNlYgZwcm90bzM");
 
 /** BeginWorkspaceImportRequest identifies an export. */
 export type BeginWorkspaceImportRequest = Message<"postrider.accounts.v1.BeginWorkspaceImportRequest"> & {
@@ -19,6 +19,12 @@ export type BeginWorkspaceImportRequest = Message<"postrider.accounts.v1.BeginWo
 
   /** SHA-256 of the manifest, in hexadecimal digits. */
   manifestSha256: string;
+
+  /** SHA-256 of the handover secret of a move; empty for an import that is not part of one. */
+  handoverHash: Uint8Array;
+
+  /** The cell to which the workspace is moved; empty for an import that is not part of a move. */
+  cell: string;
 };
 
 export const BeginWorkspaceImportRequestSchema: GenMessage<BeginWorkspaceImportRequest> = /*@__PURE__*/
@@ -59,6 +65,9 @@ export const RecordWorkspaceImportResponseSchema: GenMessage<RecordWorkspaceImpo
 export type FinishWorkspaceImportRequest = Message<"postrider.accounts.v1.FinishWorkspaceImportRequest"> & {
   /** UUID of the workspace. */
   workspaceId: string;
+
+  /** What SwitchWorkspace of the other cell has returned; empty for an import that is not part of a move. */
+  handover: Uint8Array;
 };
 
 export const FinishWorkspaceImportRequestSchema: GenMessage<FinishWorkspaceImportRequest> = /*@__PURE__*/
@@ -78,8 +87,8 @@ export const FinishWorkspaceImportResponseSchema: GenMessage<FinishWorkspaceImpo
 export const WorkspaceImportService: GenService<{
   /**
    * BeginWorkspaceImport creates the workspace, or continues the interrupted import of the same export.
-   * Errors: invalid_request for a row that is not accepted; already_exists when the workspace exists and is not being
-   * imported from this export.
+   * Errors: invalid_request for a row that is not accepted, and when this is not the named cell; already_exists when the
+   * workspace exists and is not being imported from this export.
    */
   beginWorkspaceImport: {
     methodKind: "unary";
@@ -97,7 +106,8 @@ export const WorkspaceImportService: GenService<{
   },
   /**
    * FinishWorkspaceImport lets the workspace work.
-   * Errors: invalid_transition when the workspace is not being imported, or is being removed.
+   * Errors: invalid_transition when the workspace is not being imported, or is being removed, or when its move needs another
+   * handover secret.
    */
   finishWorkspaceImport: {
     methodKind: "unary";

@@ -11,7 +11,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_workspace: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEi7QEKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEjYKBmxpbWl0cxgEIAEoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VMaW1pdHMSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASPwoIZGVsZXRpb24YBiABKAsyKC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlRGVsZXRpb25IAIgBAUILCglfZGVsZXRpb24idQoRV29ya3NwYWNlRGVsZXRpb24SMAoMcmVxdWVzdGVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZW1vdmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKjAQoPV29ya3NwYWNlTGltaXRzEiAKE3JlcXVlc3RzX3Blcl9taW51dGUYASABKAVIAIgBARIaCg1tb250aGx5X3F1b3RhGAIgASgFSAGIAQESGAoLZGFpbHlfcXVvdGEYAyABKAVIAogBAUIWChRfcmVxdWVzdHNfcGVyX21pbnV0ZUIQCg5fbW9udGhseV9xdW90YUIOCgxfZGFpbHlfcXVvdGFiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("CiVwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEixQIKCVdvcmtzcGFjZRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhAKCHZlcmlmaWVkGAMgASgIEjYKBmxpbWl0cxgEIAEoCzImLnBvc3RyaWRlci5hY2NvdW50cy52MS5Xb3Jrc3BhY2VMaW1pdHMSLgoKY3JlYXRlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASPwoIZGVsZXRpb24YBiABKAsyKC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlRGVsZXRpb25IAIgBARI3CgRtb3ZlGAcgASgLMiQucG9zdHJpZGVyLmFjY291bnRzLnYxLldvcmtzcGFjZU1vdmVIAYgBARIUCgxpc19pbXBvcnRpbmcYCCABKAhCCwoJX2RlbGV0aW9uQgcKBV9tb3ZlIpEBCg1Xb3Jrc3BhY2VNb3ZlEgwKBGNlbGwYASABKAkSLQoJZnJvemVuX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghtb3ZlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNaGFuZG92ZXJfaGFzaBgEIAEoDCJ1ChFXb3Jrc3BhY2VEZWxldGlvbhIwCgxyZXF1ZXN0ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJlbW92ZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqMBCg9Xb3Jrc3BhY2VMaW1pdHMSIAoTcmVxdWVzdHNfcGVyX21pbnV0ZRgBIAEoBUgAiAEBEhoKDW1vbnRobHlfcXVvdGEYAiABKAVIAYgBARIYCgtkYWlseV9xdW90YRgDIAEoBUgCiAEBQhYKFF9yZXF1ZXN0c19wZXJfbWludXRlQhAKDl9tb250aGx5X3F1b3RhQg4KDF9kYWlseV9xdW90YWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /** Workspace is a tenant. Every post, account and media belongs to exactly one workspace. */
 export type Workspace = Message<"postrider.accounts.v1.Workspace"> & {
@@ -32,10 +32,37 @@ export type Workspace = Message<"postrider.accounts.v1.Workspace"> & {
 
   /** Set from the request to delete the workspace until it is removed or the request is withdrawn. */
   deletion?: WorkspaceDeletion | undefined;
+
+  /** Set while the workspace is being moved to another cell, and afterwards until it is removed. */
+  move?: WorkspaceMove | undefined;
+
+  /**
+   * Whether the workspace is stopped because its import has not ended. Then `deletion` says when an import that does not end
+   * is removed.
+   */
+  isImporting: boolean;
 };
 
 export const WorkspaceSchema: GenMessage<Workspace> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace, 0);
+
+/** WorkspaceMove says that a workspace goes to another cell. */
+export type WorkspaceMove = Message<"postrider.accounts.v1.WorkspaceMove"> & {
+  /** Name of the other cell. */
+  cell: string;
+
+  /** Since when the workspace is frozen: it is read, and nothing of it is changed or published. */
+  frozenAt?: Timestamp | undefined;
+
+  /** Since when the workspace is the other cell's; absent while the move can be cancelled. */
+  movedAt?: Timestamp | undefined;
+
+  /** SHA-256 of the handover secret, which SwitchWorkspace returns. The import in the other cell ends only with that secret. */
+  handoverHash: Uint8Array;
+};
+
+export const WorkspaceMoveSchema: GenMessage<WorkspaceMove> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_workspace, 1);
 
 /** WorkspaceDeletion says that a workspace is stopped, and from when on everything of it is removed. */
 export type WorkspaceDeletion = Message<"postrider.accounts.v1.WorkspaceDeletion"> & {
@@ -47,7 +74,7 @@ export type WorkspaceDeletion = Message<"postrider.accounts.v1.WorkspaceDeletion
 };
 
 export const WorkspaceDeletionSchema: GenMessage<WorkspaceDeletion> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_workspace, 1);
+  messageDesc(file_postrider_accounts_v1_workspace, 2);
 
 /** WorkspaceLimits are the limits of one workspace; an absent field means that the default applies. */
 export type WorkspaceLimits = Message<"postrider.accounts.v1.WorkspaceLimits"> & {
@@ -62,5 +89,5 @@ export type WorkspaceLimits = Message<"postrider.accounts.v1.WorkspaceLimits"> &
 };
 
 export const WorkspaceLimitsSchema: GenMessage<WorkspaceLimits> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_workspace, 2);
+  messageDesc(file_postrider_accounts_v1_workspace, 3);
 

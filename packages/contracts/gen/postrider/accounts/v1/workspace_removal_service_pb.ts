@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_workspace_removal_service: GenFile = /*@__PURE__*/
-  fileDesc("CjVwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX3JlbW92YWxfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIh4KHExpc3RXb3Jrc3BhY2VSZW1vdmFsc1JlcXVlc3QiWgodTGlzdFdvcmtzcGFjZVJlbW92YWxzUmVzcG9uc2USOQoIcmVtb3ZhbHMYASADKAsyJy5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlUmVtb3ZhbCLTAQoQV29ya3NwYWNlUmVtb3ZhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSLgoKcmVtb3Zlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLaXNfcmVtb3ZpbmcYAyABKAgSEwoLYWNjb3VudF9pZHMYBCADKAkSNwoIc2VydmljZXMYBSADKAsyJS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2VydmljZVJlbW92YWwSFgoOc2V0dGxlX3NlY29uZHMYBiABKAUiQAoOU2VydmljZVJlbW92YWwSDwoHc2VydmljZRgBIAEoCRIMCgRyb3dzGAIgASgDEg8KB2lzX2RvbmUYAyABKAgibQodUmVwb3J0V29ya3NwYWNlUmVtb3ZhbFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEjYKB3JlbW92YWwYAiABKAsyJS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2VydmljZVJlbW92YWwiIAoeUmVwb3J0V29ya3NwYWNlUmVtb3ZhbFJlc3BvbnNlMqsCChdXb3Jrc3BhY2VSZW1vdmFsU2VydmljZRKHAQoVTGlzdFdvcmtzcGFjZVJlbW92YWxzEjMucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RXb3Jrc3BhY2VSZW1vdmFsc1JlcXVlc3QaNC5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdFdvcmtzcGFjZVJlbW92YWxzUmVzcG9uc2UiA5ACARKFAQoWUmVwb3J0V29ya3NwYWNlUmVtb3ZhbBI0LnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXBvcnRXb3Jrc3BhY2VSZW1vdmFsUmVxdWVzdBo1LnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXBvcnRXb3Jrc3BhY2VSZW1vdmFsUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("CjVwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX3JlbW92YWxfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIh4KHExpc3RXb3Jrc3BhY2VSZW1vdmFsc1JlcXVlc3QiWgodTGlzdFdvcmtzcGFjZVJlbW92YWxzUmVzcG9uc2USOQoIcmVtb3ZhbHMYASADKAsyJy5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlUmVtb3ZhbCL4AQoQV29ya3NwYWNlUmVtb3ZhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSLgoKcmVtb3Zlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEwoLaXNfcmVtb3ZpbmcYAyABKAgSEwoLYWNjb3VudF9pZHMYBCADKAkSNwoIc2VydmljZXMYBSADKAsyJS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2VydmljZVJlbW92YWwSFgoOc2V0dGxlX3NlY29uZHMYBiABKAUSEQoJaXNfbW92aW5nGAcgASgIEhAKCGlzX21vdmVkGAggASgIIkAKDlNlcnZpY2VSZW1vdmFsEg8KB3NlcnZpY2UYASABKAkSDAoEcm93cxgCIAEoAxIPCgdpc19kb25lGAMgASgIIm0KHVJlcG9ydFdvcmtzcGFjZVJlbW92YWxSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRI2CgdyZW1vdmFsGAIgASgLMiUucG9zdHJpZGVyLmFjY291bnRzLnYxLlNlcnZpY2VSZW1vdmFsIiAKHlJlcG9ydFdvcmtzcGFjZVJlbW92YWxSZXNwb25zZTKrAgoXV29ya3NwYWNlUmVtb3ZhbFNlcnZpY2UShwEKFUxpc3RXb3Jrc3BhY2VSZW1vdmFscxIzLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0V29ya3NwYWNlUmVtb3ZhbHNSZXF1ZXN0GjQucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RXb3Jrc3BhY2VSZW1vdmFsc1Jlc3BvbnNlIgOQAgEShQEKFlJlcG9ydFdvcmtzcGFjZVJlbW92YWwSNC5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVwb3J0V29ya3NwYWNlUmVtb3ZhbFJlcXVlc3QaNS5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVwb3J0V29ya3NwYWNlUmVtb3ZhbFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /** ListWorkspaceRemovalsRequest has no parameters. */
 export type ListWorkspaceRemovalsRequest = Message<"postrider.accounts.v1.ListWorkspaceRemovalsRequest"> & {
@@ -18,7 +18,7 @@ export type ListWorkspaceRemovalsRequest = Message<"postrider.accounts.v1.ListWo
 export const ListWorkspaceRemovalsRequestSchema: GenMessage<ListWorkspaceRemovalsRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_removal_service, 0);
 
-/** ListWorkspaceRemovalsResponse carries the workspaces whose deletion was requested. */
+/** ListWorkspaceRemovalsResponse carries the stopped workspaces. */
 export type ListWorkspaceRemovalsResponse = Message<"postrider.accounts.v1.ListWorkspaceRemovalsResponse"> & {
   /** In no particular order. */
   removals: WorkspaceRemoval[];
@@ -27,12 +27,12 @@ export type ListWorkspaceRemovalsResponse = Message<"postrider.accounts.v1.ListW
 export const ListWorkspaceRemovalsResponseSchema: GenMessage<ListWorkspaceRemovalsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_workspace_removal_service, 1);
 
-/** WorkspaceRemoval is a workspace whose deletion was requested. */
+/** WorkspaceRemoval is a stopped workspace. */
 export type WorkspaceRemoval = Message<"postrider.accounts.v1.WorkspaceRemoval"> & {
   /** UUID of the workspace. */
   workspaceId: string;
 
-  /** When the removal begins. */
+  /** When the removal begins; absent for a workspace that is only moved. */
   removesAt?: Timestamp | undefined;
 
   /** Whether the removal has begun. */
@@ -46,6 +46,12 @@ export type WorkspaceRemoval = Message<"postrider.accounts.v1.WorkspaceRemoval">
 
   /** How long a service waits after it has removed something until it looks whether nothing is left. */
   settleSeconds: number;
+
+  /** Whether the workspace is frozen for a move, or moved. */
+  isMoving: boolean;
+
+  /** Whether the workspace is another cell's, so that what happens to its rows here is not an event any more. */
+  isMoved: boolean;
 };
 
 export const WorkspaceRemovalSchema: GenMessage<WorkspaceRemoval> = /*@__PURE__*/
@@ -88,7 +94,8 @@ export const ReportWorkspaceRemovalResponseSchema: GenMessage<ReportWorkspaceRem
 /** WorkspaceRemovalService tells the services which workspaces are stopped or removed, and collects what they report. */
 export const WorkspaceRemovalService: GenService<{
   /**
-   * ListWorkspaceRemovals returns every workspace whose deletion was requested.
+   * ListWorkspaceRemovals returns every workspace that is stopped: its deletion was requested, it is being imported, or it is
+   * moved to another cell.
    * Errors: none specific to this RPC.
    */
   listWorkspaceRemovals: {

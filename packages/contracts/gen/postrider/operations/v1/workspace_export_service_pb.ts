@@ -9,7 +9,7 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_operations_v1_workspace_export_service: GenFile = /*@__PURE__*/
-  fileDesc("CjZwb3N0cmlkZXIvb3BlcmF0aW9ucy92MS93b3Jrc3BhY2VfZXhwb3J0X3NlcnZpY2UucHJvdG8SF3Bvc3RyaWRlci5vcGVyYXRpb25zLnYxIhsKGUxpc3RFeHBvcnRlZFRhYmxlc1JlcXVlc3QiLAoaTGlzdEV4cG9ydGVkVGFibGVzUmVzcG9uc2USDgoGdGFibGVzGAEgAygJIk0KF0xpc3RFeHBvcnRlZFJvd3NSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgV0YWJsZRgCIAEoCRINCgVhZnRlchgDIAEoCSI2ChhMaXN0RXhwb3J0ZWRSb3dzUmVzcG9uc2USDAoEcm93cxgBIAMoCRIMCgRuZXh0GAIgASgJMpsCChZXb3Jrc3BhY2VFeHBvcnRTZXJ2aWNlEoIBChJMaXN0RXhwb3J0ZWRUYWJsZXMSMi5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5MaXN0RXhwb3J0ZWRUYWJsZXNSZXF1ZXN0GjMucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuTGlzdEV4cG9ydGVkVGFibGVzUmVzcG9uc2UiA5ACARJ8ChBMaXN0RXhwb3J0ZWRSb3dzEjAucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuTGlzdEV4cG9ydGVkUm93c1JlcXVlc3QaMS5wb3N0cmlkZXIub3BlcmF0aW9ucy52MS5MaXN0RXhwb3J0ZWRSb3dzUmVzcG9uc2UiA5ACAWIGcHJvdG8z");
+  fileDesc("CjZwb3N0cmlkZXIvb3BlcmF0aW9ucy92MS93b3Jrc3BhY2VfZXhwb3J0X3NlcnZpY2UucHJvdG8SF3Bvc3RyaWRlci5vcGVyYXRpb25zLnYxIhsKGUxpc3RFeHBvcnRlZFRhYmxlc1JlcXVlc3QiLAoaTGlzdEV4cG9ydGVkVGFibGVzUmVzcG9uc2USDgoGdGFibGVzGAEgAygJIk0KF0xpc3RFeHBvcnRlZFJvd3NSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgV0YWJsZRgCIAEoCRINCgVhZnRlchgDIAEoCSI2ChhMaXN0RXhwb3J0ZWRSb3dzUmVzcG9uc2USDAoEcm93cxgBIAMoCRIMCgRuZXh0GAIgASgJIisKE0xpc3RPcGVuV29ya1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIikKFExpc3RPcGVuV29ya1Jlc3BvbnNlEhEKCW9wZW5fd29yaxgBIAMoCTKNAwoWV29ya3NwYWNlRXhwb3J0U2VydmljZRKCAQoSTGlzdEV4cG9ydGVkVGFibGVzEjIucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuTGlzdEV4cG9ydGVkVGFibGVzUmVxdWVzdBozLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLkxpc3RFeHBvcnRlZFRhYmxlc1Jlc3BvbnNlIgOQAgESfAoQTGlzdEV4cG9ydGVkUm93cxIwLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLkxpc3RFeHBvcnRlZFJvd3NSZXF1ZXN0GjEucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuTGlzdEV4cG9ydGVkUm93c1Jlc3BvbnNlIgOQAgEScAoMTGlzdE9wZW5Xb3JrEiwucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuTGlzdE9wZW5Xb3JrUmVxdWVzdBotLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLkxpc3RPcGVuV29ya1Jlc3BvbnNlIgOQAgFiBnByb3RvMw");
 
 /** ListExportedTablesRequest has no parameters. */
 export type ListExportedTablesRequest = Message<"postrider.operations.v1.ListExportedTablesRequest"> & {
@@ -54,6 +54,24 @@ export type ListExportedRowsResponse = Message<"postrider.operations.v1.ListExpo
 export const ListExportedRowsResponseSchema: GenMessage<ListExportedRowsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_operations_v1_workspace_export_service, 3);
 
+/** ListOpenWorkRequest names a workspace. */
+export type ListOpenWorkRequest = Message<"postrider.operations.v1.ListOpenWorkRequest"> & {
+  /** UUID of the workspace. */
+  workspaceId: string;
+};
+
+export const ListOpenWorkRequestSchema: GenMessage<ListOpenWorkRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_operations_v1_workspace_export_service, 4);
+
+/** ListOpenWorkResponse carries what is in progress. */
+export type ListOpenWorkResponse = Message<"postrider.operations.v1.ListOpenWorkResponse"> & {
+  /** For people, such as `2 deletions of posts`; empty when nothing is in progress. */
+  openWork: string[];
+};
+
+export const ListOpenWorkResponseSchema: GenMessage<ListOpenWorkResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_operations_v1_workspace_export_service, 5);
+
 /** WorkspaceExportService returns what a service stores of a workspace, without secrets. */
 export const WorkspaceExportService: GenService<{
   /**
@@ -74,6 +92,15 @@ export const WorkspaceExportService: GenService<{
     methodKind: "unary";
     input: typeof ListExportedRowsRequestSchema;
     output: typeof ListExportedRowsResponseSchema;
+  },
+  /**
+   * ListOpenWork says what of a frozen workspace is still in progress and must end before its rows are moved.
+   * Errors: invalid_request for a malformed id.
+   */
+  listOpenWork: {
+    methodKind: "unary";
+    input: typeof ListOpenWorkRequestSchema;
+    output: typeof ListOpenWorkResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_operations_v1_workspace_export_service, 0);

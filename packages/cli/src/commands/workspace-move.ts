@@ -1,0 +1,226 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseEnv } from "node:util";
+import { WorkspaceMoveService } from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
+import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
+import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import {
+  type Arguments,
+  type Command,
+  getPositional,
+  getText,
+  type Result,
+  type Terminal,
+} from "#src/command.ts";
+import { exportTo } from "#src/commands/workspace-export.ts";
+import { finishImport, importHeld } from "#src/commands/workspace-import.ts";
+import { readSettings, SERVICES } from "#src/config.ts";
+import { checkFolder } from "#src/export-folder.ts";
+import { CommandFailure, UsageError } from "#src/failures.ts";
+import { decideMove, type MoveState, type MoveStep } from "#src/move-steps.ts";
+import { Services } from "#src/services.ts";
+import { formatRecord } from "#src/table.ts";
+
+const LOOK_MS = 1_000;
+
+interface Move {
+  readonly id: string;
+  readonly cell: string;
+  readonly folder: string;
+  readonly source: Services;
+  readonly target: Services;
+  readonly terminal: Terminal;
+}
+
+async function findWorkspace(services: Services, id: string): Promise<Workspace | undefined> {
+  const client = services.client("accounts", WorkspaceService);
+  return (await client.batchGetWorkspaces({ ids: [id] })).workspaces[0];
+}
+
+function sourceOf(workspace: Workspace | undefined): MoveState["source"] {
+  if (workspace === undefined) return "absent";
+  const { move, deletion } = workspace;
+  if (move?.movedAt !== undefined) return "moved";
+  if (move !== undefined) return "frozen";
+  return deletion === undefined ? "working" : "stopped";
+}
+
+function targetOf(workspace: Workspace | undefined): MoveState["target"] {
+  if (workspace === undefined) return "absent";
+  if (workspace.isImporting) return "importing";
+  return workspace.deletion === undefined ? "working" : "stopped";
+}
+
+async function getHandoverHash({ source, id }: Move): Promise<Uint8Array> {
+  const move = (await findWorkspace(source, id))?.move;
+  if (move === undefined) throw notFound();
+  return move.handoverHash;
+}
+
+/**
+ * Until no service has work of the workspace in progress, and as long as requests can last that
+ * were admitted before the gateways heard of the freeze. Measured here, not by comparing clocks.
+ */
+async function waitUntilQuiet({ source, id, terminal }: Move): Promise<void> {
+  const removals = await source
+    .client("accounts", WorkspaceRemovalService)
+    .listWorkspaceRemovals({});
+  const own = removals.removals.find(({ workspaceId }) => workspaceId === id);
+  const until = performance.now() + (own?.settleSeconds ?? 0) * 1000;
+  for (let shown = ""; ; await sleep(LOOK_MS)) {
+    const work: string[] = [];
+    for (const service of SERVICES) {
+      const client = source.client(service, WorkspaceExportService);
+      work.push(...(await client.listOpenWork({ workspaceId: id })).openWork);
+    }
+    const left = Math.ceil((until - performance.now()) / 1000);
+    if (work.length === 0 && left <= 0) return;
+    const text = work.length === 0 ? "requests that were admitted before" : work.join(", ");
+    if (text !== shown) terminal.note({ json: { waitsFor: text }, text: `waits for ${text}` });
+    shown = text;
+  }
+}
+
+/** The secrets are encrypted by one cell for the other; this process only carries them. */
+async function carrySecrets({ id: workspaceId, source, target }: Move): Promise<void> {
+  for (const service of ["accounts", "delivery"] as const) {
+    const [from, to] = [source, target].map((cell) => cell.client(service, SecretTransferService));
+    if (from === undefined || to === undefined) return;
+    const { publicKey } = await to.getTransferKey({ workspaceId });
+    for (let after: string | undefined = ""; after !== undefined;) {
+      const { sealed, next } = await from.sealSecrets({ workspaceId, publicKey, after });
+      await to.openSecrets({ workspaceId, sealed });
+      after = next === "" ? undefined : next;
+    }
+  }
+}
+
+/**
+ * Everything of the frozen workspace. A complete export is not written again, because its manifest
+ * identifies the import. After the switch, what a killed run has left is imported from the folder:
+ * the secrets arrived before it.
+ */
+async function copy(move: Move, source: MoveState["source"]): Promise<void> {
+  const { id: workspaceId, cell, folder, terminal } = move;
+  const isExported = existsSync(join(folder, "manifest.json"));
+  if (source === "frozen" && !isExported)
+    await exportTo(move.source, { workspaceId, folder }, terminal);
+  const checked = await checkFolder(folder);
+  const { isStopped, handoverHash } = checked.manifest;
+  const hash = Buffer.from(await getHandoverHash(move)).toString("hex");
+  if (!isStopped || handoverHash !== hash || checked.manifest.workspaceId !== workspaceId)
+    throw new CommandFailure(
+      "other_export",
+      `${folder} is not the export of this move; name another folder`,
+    );
+  await importHeld(move.target, { folder, ...checked, cell }, terminal);
+  if (source === "frozen") await carrySecrets(move);
+}
+
+async function perform(
+  move: Move,
+  step: Exclude<MoveStep, "done">,
+  state: MoveState,
+): Promise<Partial<MoveState>> {
+  const { id, cell, source, target } = move;
+  const client = source.client("accounts", WorkspaceMoveService);
+  const handOver = async () =>
+    await client.switchWorkspace({ id, handoverHash: await getHandoverHash(move) });
+  switch (step) {
+    case "freeze":
+      await client.freezeWorkspace({ id, cell });
+      return {};
+    case "wait":
+      await waitUntilQuiet(move);
+      return { isQuiet: true };
+    case "copy":
+      await copy(move, state.source);
+      return { isCopied: true };
+    case "switch":
+      await handOver();
+      return {};
+    case "release": {
+      const { handover } = await handOver();
+      await finishImport(target, { workspaceId: id, isStopped: true }, handover);
+      return {};
+    }
+  }
+}
+
+/** What is known of both cells, and what this run knows besides. */
+async function observe({ id, source, target }: Move, known: Partial<MoveState>) {
+  const state: MoveState = {
+    isQuiet: false,
+    isCopied: false,
+    ...known,
+    source: sourceOf(await findWorkspace(source, id)),
+    target: targetOf(await findWorkspace(target, id)),
+  };
+  return state;
+}
+
+const NEXT =
+  "Old keys go on working through the old cell, which sends its clients to the new one. Give them the new address. After a week, when the old cell has sent its last webhooks, remove the workspace there: `postrider workspace delete ID --now --confirm NAME`.";
+
+async function run(move: Move): Promise<Result> {
+  for (let known: Partial<MoveState> = {}; ;) {
+    const state = await observe(move, known);
+    const decision = decideMove(state);
+    if (decision.kind === "refused") throw new CommandFailure(decision.code, decision.message);
+    const { step } = decision;
+    if (step === "done") {
+      const json = { id: move.id, status: "moved", cell: move.cell };
+      return { json, text: [formatRecord(json), "", NEXT].join("\n") };
+    }
+    move.terminal.note({ json: { step }, text: step });
+    known = { ...known, ...(await perform(move, step, state)) };
+  }
+}
+
+/** The import in the other cell, which can never end without its move, is thrown away. */
+async function cancel({ id, source, target }: Move): Promise<Result> {
+  await source.client("accounts", WorkspaceMoveService).cancelWorkspaceMove({ id });
+  const left = await findWorkspace(target, id);
+  if (left?.isImporting === true)
+    await target
+      .client("accounts", WorkspaceService)
+      .deleteWorkspace({ id, graceSeconds: 0n, name: left.name });
+  const json = { id, status: "active" };
+  return { json, text: formatRecord(json) };
+}
+
+/** The services and the operator's key of the other cell. */
+function openTarget(file: string): Services {
+  if (!existsSync(file)) throw new UsageError(`--target ${file} does not exist`);
+  return new Services(readSettings(parseEnv(readFileSync(file, "utf8"))));
+}
+
+async function moveWorkspace(
+  source: Services,
+  args: Arguments,
+  terminal: Terminal,
+): Promise<Result> {
+  const id = getPositional(args);
+  if (!isId(id)) throw notFound();
+  await using target = openTarget(getText(args, "target"));
+  const isCancelled = args.values.cancel === true;
+  const [cell, folder] = isCancelled ? ["", ""] : [getText(args, "to"), getText(args, "folder")];
+  const move = { id, cell, folder, source, target, terminal };
+  return await (isCancelled ? cancel(move) : run(move));
+}
+
+export const workspaceMoveCommands: readonly Command[] = [
+  {
+    words: "workspace move",
+    synopsis: "ID --target FILE [--to CELL --folder FOLDER] [--cancel]",
+    summary:
+      "move a workspace with its keys, tokens and files to another cell, whose settings for this tool are in FILE; FOLDER keeps the export meanwhile; a stopped move continues; --cancel ends a move before the switch, and the workspace works here again",
+    run: moveWorkspace,
+  },
+];

@@ -1,0 +1,75 @@
+/**
+ * How a move goes on, decided anew before each step from what both cells store, so a killed command
+ * continues with the same words. The source is `working`, then `frozen`, then `moved`; the target
+ * is `absent`, then `importing`, then `working`. A cell publishes for the workspace only while it
+ * is `working` there. While the source is `frozen` neither publishes, and `--cancel` leads back to
+ * `working`; `moved` is for good. The import in the target ends only with the handover secret of
+ * this move, which the source tells only once it is `moved`: so the target can never be `working`
+ * while the source is or can become so, whatever is killed, repeated, or run beside it. From
+ * `frozen` on each step leads on to `moved` and `working`, so in the end one cell publishes.
+ */
+export interface MoveState {
+  /** `stopped`: it is being deleted or imported itself. */
+  readonly source: "absent" | "stopped" | "working" | "frozen" | "moved";
+  /** `stopped`: it is being deleted. */
+  readonly target: "absent" | "stopped" | "importing" | "working";
+  /** Whether this run has seen that nothing of the frozen workspace is in progress. */
+  readonly isQuiet: boolean;
+  /** Whether this run has imported everything into the target, which stays stopped. */
+  readonly isCopied: boolean;
+}
+
+export type MoveStep = "freeze" | "wait" | "copy" | "switch" | "release" | "done";
+
+export type MoveDecision =
+  | { readonly kind: "step"; readonly step: MoveStep }
+  | { readonly kind: "refused"; readonly code: string; readonly message: string };
+
+function step(name: MoveStep): MoveDecision {
+  return { kind: "step", step: name };
+}
+
+function refused(code: string, message: string): MoveDecision {
+  return { kind: "refused", code, message };
+}
+
+const LEFT_OVER = refused(
+  "already_exists",
+  "the other cell has the workspace, or a part of it from an earlier move; delete it there with `postrider workspace delete ID --now --confirm NAME`, and move it when it is removed",
+);
+
+function ofFrozen({ target, isQuiet, isCopied }: MoveState): MoveDecision {
+  if (target === "working" || target === "stopped") return LEFT_OVER;
+  if (!isQuiet) return step("wait");
+  return step(isCopied && target === "importing" ? "switch" : "copy");
+}
+
+function ofMoved({ target, isCopied }: MoveState): MoveDecision {
+  if (target === "working") return step("done");
+  if (target === "stopped")
+    return refused(
+      "invalid_transition",
+      "the workspace is moved, and its deletion was requested in the other cell",
+    );
+  return step(isCopied && target === "importing" ? "release" : "copy");
+}
+
+export function decideMove(state: MoveState): MoveDecision {
+  switch (state.source) {
+    case "absent":
+      return state.target === "working"
+        ? step("done")
+        : refused("not_found", "the workspace does not exist here");
+    case "stopped":
+      return refused(
+        "invalid_transition",
+        "the workspace is being deleted or imported here; `postrider workspace show` says which",
+      );
+    case "working":
+      return state.target === "absent" ? step("freeze") : LEFT_OVER;
+    case "frozen":
+      return ofFrozen(state);
+    case "moved":
+      return ofMoved(state);
+  }
+}

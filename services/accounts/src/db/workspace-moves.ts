@@ -1,0 +1,109 @@
+import { unavailable } from "@postrider/shared/errors";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { workspaceColumns, type WorkspaceRow, written } from "#src/db/workspaces.ts";
+
+/** How long a client waits before it asks a frozen workspace again: a move takes minutes. */
+const RETRY_MS = 30_000;
+
+/**
+ * Keeps the workspaces from being frozen until the transaction ends, so that the export of a frozen
+ * workspace has everything that was stored before.
+ *
+ * @throws `unavailable` when one of them is frozen.
+ */
+export async function assertUnfrozen(
+  tx: TransactionSql,
+  workspaceIds: readonly string[],
+): Promise<void> {
+  const rows = await tx<{ isFrozen: boolean }[]>`
+    select frozen_at is not null as is_frozen
+    from workspaces
+    where id = any(${workspaceIds}::uuid[])
+    order by id
+    for share`;
+  if (rows.some(({ isFrozen }) => isFrozen))
+    throw unavailable(new Error("the workspace is being moved to another cell"), RETRY_MS);
+}
+
+export async function freezeWorkspaceById(
+  tx: TransactionSql,
+  id: string,
+  { cell, handover }: { readonly cell: string; readonly handover: Uint8Array },
+): Promise<WorkspaceRow> {
+  const [row] = await tx<WorkspaceRow[]>`
+    update workspaces
+    set moves_to = ${cell},
+      handover = ${handover},
+      frozen_at = now()
+    where id = ${id}
+    returning ${workspaceColumns(tx)}`;
+  return written(row);
+}
+
+export async function unfreezeWorkspaceById(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
+  const [row] = await tx<WorkspaceRow[]>`
+    update workspaces
+    set moves_to = null,
+      handover = null,
+      frozen_at = null
+    where id = ${id}
+    and moved_at is null
+    returning ${workspaceColumns(tx)}`;
+  return written(row);
+}
+
+/**
+ * Gives the workspace away and returns the handover secret. The tokens are the other cell's from
+ * now on: this one neither uses them nor asks a platform to revoke them when the workspace is
+ * removed.
+ */
+export async function switchWorkspaceById(tx: TransactionSql, id: string): Promise<Buffer> {
+  const [row] = await tx<{ handover: Buffer }[]>`
+    with switched as (
+      update workspaces
+      set moved_at = coalesce(moved_at, now())
+      where id = ${id}
+      returning handover
+    ),
+    credential as (
+      update credentials
+      set access_token = null,
+        refresh_token = null,
+        attributes = '{}',
+        expires_at = null,
+        renew_at = null,
+        version = version + 1
+      where workspace_id = ${id}
+    ),
+    account as (
+      update accounts
+      set status = 'disconnected'
+      where workspace_id = ${id}
+    )
+    select handover from switched`;
+  if (row === undefined) throw new Error("a workspace must be switched after lockWorkspace");
+  return row.handover;
+}
+
+/** Token refreshes that have begun: the platform may answer with tokens that are not stored yet. */
+export async function countRefreshes(sql: ISql, workspaceId: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count
+    from accounts a
+    join credentials c on c.account_id = a.id
+    where a.workspace_id = ${workspaceId}
+    and c.refresh_lease_token is not null
+    and c.refresh_lease_until > now()`;
+  return row.count;
+}
+
+/** Whether the workspace is frozen and not yet the other cell's. */
+export async function isFrozen(sql: ISql, workspaceId: string): Promise<boolean> {
+  const rows = await sql`
+    select
+    from workspaces
+    where id = ${workspaceId}
+    and frozen_at is not null
+    and moved_at is null`;
+  return rows.length > 0;
+}

@@ -1,0 +1,180 @@
+import { createHash, randomBytes } from "node:crypto";
+import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
+import { WorkspaceMoveService } from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
+import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
+import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
+import { hashApiKey } from "@postrider/shared/secrets/api-keys";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { exportRows, openImport } from "@postrider/shared/testing/workspace-import";
+import { expect, test } from "vitest";
+import { claimRefresh } from "#src/db/credential-refreshes.ts";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { createRoutes } from "#src/rpc/routes.ts";
+import { type AccountsApp, createApp, createDatabase, DEPLOYMENT } from "./accounts-app.ts";
+import { setUpAccounts } from "./accounts-fixture.ts";
+
+const fixture = setUpAccounts();
+
+function clientsOf({ deps }: AccountsApp) {
+  const peer = createTestPeer(createRoutes(deps));
+  return {
+    moves: peer.client(WorkspaceMoveService),
+    secrets: peer.client(SecretTransferService),
+    exports: peer.client(WorkspaceExportService),
+    imports: peer.client(WorkspaceImportService),
+  };
+}
+
+async function admit({ admission }: AccountsApp, key: string) {
+  const queries = [{ keyHash: hashApiKey(key), want: 1, cell: "eu1" }];
+  const { answers, workspaces, knownCells } = await admission.admit({ queries });
+  return { isKnown: answers[0]?.key !== undefined, grant: workspaces[0], knownCells };
+}
+
+/** A workspace of the cell eu1 with a key and a connected account, and the empty cell us1. */
+async function open() {
+  const source = fixture.createReplica({ cell: "eu1" });
+  const { workspaceId, accountId } = await fixture.connect("x");
+  const wanted = { name: "K", workspaceIds: [workspaceId], scopes: ["posts:read"] };
+  const { key, apiKey } = await source.apiKeys.createApiKey(wanted);
+  const database = await createDatabase();
+  const keys = [{ id: "k2", secret: randomBytes(32) }];
+  const target = createApp(database, { cell: "us1", keys });
+  const [from, to] = [clientsOf(source), clientsOf(target)];
+  const freeze = () => from.moves.freezeWorkspace({ id: workspaceId, cell: "us1" });
+  return {
+    source,
+    target,
+    from,
+    to,
+    workspaceId,
+    accountId,
+    key,
+    keyId: apiKey?.id ?? "",
+    freeze,
+    /** Returns the hash of the handover secret. */
+    importHeld: async () => {
+      const { workspace } = await freeze();
+      const handoverHash = workspace?.move?.handoverHash ?? new Uint8Array();
+      const rows = await exportRows(fixture.sql, EXPORTED_TABLES, workspaceId);
+      const row = rows.workspaces?.[0] ?? "";
+      const manifestSha256 = "a".repeat(64);
+      const begin = { workspaceId, row, manifestSha256, handoverHash, cell: "us1" };
+      await to.imports.beginWorkspaceImport(begin);
+      await openImport({ sql: database.sql, tables: EXPORTED_TABLES }).importAll(workspaceId, rows);
+      const { publicKey } = await to.secrets.getTransferKey({ workspaceId });
+      const { sealed } = await from.secrets.sealSecrets({ workspaceId, publicKey });
+      await to.secrets.openSecrets({ workspaceId, sealed });
+      return handoverHash;
+    },
+    credential: (app: AccountsApp) => fixture.credentialOf({ workspaceId, accountId }, app),
+    [Symbol.asyncDispose]: async () => {
+      await source[Symbol.asyncDispose]();
+      await target[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test("a frozen workspace is read, keeps its keys and accounts as they are, renews no token, and works again when the move is cancelled", async () => {
+  await using given = await open();
+  const { source, from, workspaceId, accountId, key, keyId } = given;
+  await given.freeze();
+  expect(await admit(source, key)).toMatchObject({ isKnown: true, grant: { isFrozen: true } });
+  const { removals } = await source.removals.listWorkspaceRemovals({});
+  expect(removals.find((each) => each.workspaceId === workspaceId)).toMatchObject({
+    isMoving: true,
+    isMoved: false,
+    isRemoving: false,
+  });
+  const wanted = { name: "L", workspaceIds: [workspaceId], scopes: ["all"] };
+  await expect(source.apiKeys.createApiKey(wanted)).rejects.toThrow("unavailable");
+  await expect(source.apiKeys.revokeApiKey({ id: keyId })).rejects.toThrow("unavailable");
+  const simulated = { workspaceId, platform: "bluesky", username: "late", count: 1 };
+  await expect(source.accounts.connectSimulatedAccounts(simulated)).rejects.toThrow("unavailable");
+  const account = { workspaceId, accountId };
+  const refresh = () =>
+    claimRefresh(fixture.sql, account, { version: 1, deploymentId: DEPLOYMENT });
+  expect(await refresh()).toBeUndefined();
+
+  await from.moves.cancelWorkspaceMove({ id: workspaceId });
+  expect(await admit(source, key)).toMatchObject({ grant: { isFrozen: false } });
+  expect(await refresh()).toBeDefined();
+  expect((await from.exports.listOpenWork({ workspaceId })).openWork).toContain(
+    "1 token refreshes",
+  );
+});
+
+test("tokens and API keys arrive sealed for the other cell, where the account needs no reconnect and the old key works once the import has ended", async () => {
+  await using given = await open();
+  const { source, target, from, to, workspaceId, key } = given;
+  const before = await given.credential(source);
+  expect(before?.accessToken).not.toBe("");
+  const handoverHash = await given.importHeld();
+  expect(await admit(target, key)).toMatchObject({ isKnown: true, grant: { isImporting: true } });
+  const { handover } = await from.moves.switchWorkspace({ id: workspaceId, handoverHash });
+  await to.imports.finishWorkspaceImport({ workspaceId, handover });
+
+  const here = { isImporting: false, isFrozen: false, movedTo: "" };
+  expect(await admit(target, key)).toMatchObject({ isKnown: true, grant: here });
+  expect(await admit(target, `${key}x`)).toMatchObject({ isKnown: false, knownCells: ["eu1"] });
+  const after = await given.credential(target);
+  expect(after).toMatchObject({ accountStatus: "active", accessToken: before?.accessToken });
+  expect(await admit(source, key)).toMatchObject({ isKnown: true, grant: { movedTo: "us1" } });
+  expect((await given.credential(source))?.accessToken).toBe("");
+});
+
+test("the import in the other cell does not end before this cell has given the workspace away, and this cell takes nothing back afterwards", async () => {
+  await using given = await open();
+  const { from, to, source, workspaceId: id } = given;
+  const handoverHash = await given.importHeld();
+  const finish = (handover: Uint8Array) =>
+    to.imports.finishWorkspaceImport({ workspaceId: id, handover });
+  for (const guess of [new Uint8Array(), new Uint8Array(32), handoverHash])
+    await expect(finish(guess)).rejects.toThrow("invalid_transition");
+  await expect(source.workspaces.deleteWorkspace({ id, graceSeconds: 86_400n })).rejects.toThrow(
+    "invalid_transition",
+  );
+  const { handover } = await from.moves.switchWorkspace({ id, handoverHash });
+  expect(createHash("sha256").update(handover).digest()).toEqual(Buffer.from(handoverHash));
+  await expect(from.moves.cancelWorkspaceMove({ id })).rejects.toThrow("invalid_transition");
+  await expect(given.freeze()).rejects.toThrow("invalid_transition");
+  // Withdrawing a deletion does not bring it back either.
+  await source.workspaces.deleteWorkspace({ id, graceSeconds: 86_400n });
+  await source.workspaces.cancelWorkspaceDeletion({ id });
+  expect(await admit(source, given.key)).toMatchObject({ grant: { movedTo: "us1" } });
+  expect(await from.moves.switchWorkspace({ id, handoverHash })).toMatchObject({ handover });
+  await finish(handover);
+});
+
+test("a move that was cancelled and begun again is not switched for the import of the first one", async () => {
+  await using given = await open();
+  const { from, workspaceId: id } = given;
+  const handoverHash = await given.importHeld();
+  await from.moves.cancelWorkspaceMove({ id });
+  const stale = () => from.moves.switchWorkspace({ id, handoverHash });
+  await expect(stale()).rejects.toThrow("invalid_transition");
+  await given.freeze();
+  await expect(stale()).rejects.toThrow("invalid_transition");
+});
+
+test("secrets leave only a frozen workspace, and go only into an import of the same workspace", async () => {
+  await using given = await open();
+  const { from, to, workspaceId } = given;
+  const publicKey = randomBytes(32);
+  const seal = () => from.secrets.sealSecrets({ workspaceId, publicKey });
+  await expect(seal()).rejects.toThrow("invalid_transition");
+  await expect(to.secrets.getTransferKey({ workspaceId })).rejects.toThrow("invalid_transition");
+  const handoverHash = await given.importHeld();
+  const { sealed } = await seal();
+  const store = to.secrets.openSecrets({ workspaceId, sealed });
+  await expect(store).rejects.toThrow("invalid_request");
+  await from.moves.switchWorkspace({ id: workspaceId, handoverHash });
+  await expect(seal()).rejects.toThrow("invalid_transition");
+});
+
+test.each(["eu1", "ap1"])("a workspace of the cell eu1 is not moved to %s", async (cell) => {
+  await using given = await open();
+  const move = given.from.moves.freezeWorkspace({ id: given.workspaceId, cell });
+  await expect(move).rejects.toThrow("invalid_request");
+});

@@ -1,0 +1,72 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
+import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import type { Sql } from "@postrider/shared/postgres";
+import type { SealingKey } from "@postrider/shared/secrets/sealing";
+import { createRowImportService } from "@postrider/shared/workspaces/import-service";
+import {
+  createSecretTransferService,
+  type SecretTransferOptions,
+} from "@postrider/shared/workspaces/secret-transfer";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { isFrozen } from "#src/db/stopped-workspaces.ts";
+import { listActiveRules } from "#src/engagement/db/automation-rules.ts";
+import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
+import { resumeMovedRules } from "#src/engagement/operations/moved-rules.ts";
+import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
+import { releaseImportedWebhooks } from "#src/webhooks/operations/imported-webhooks.ts";
+import {
+  type MovedWebhooks,
+  readMovedWebhooks,
+  writeMovedWebhooks,
+} from "#src/webhooks/operations/moved-webhooks.ts";
+
+interface CopyDeps {
+  readonly sql: Sql;
+  readonly sealingKeys: readonly SealingKey[];
+}
+
+/** Each part of the service makes what its imported rows need. */
+function createImports({ sql, sealingKeys }: CopyDeps) {
+  return createRowImportService({
+    sql,
+    tables: EXPORTED_TABLES,
+    isReadable: (_table, { platform = "x" }) => isPlatformId(platform as string),
+    prepare: stopImport,
+    release: async (workspaceId, isCopy) => {
+      await releaseImportedTasks(sql, workspaceId, isCopy);
+      await releaseImportedEngagement(sql, workspaceId, isCopy);
+      await releaseImportedWebhooks({ sql, sealingKeys }, workspaceId);
+    },
+  });
+}
+
+/** What goes to another cell with a workspace, so that its webhooks and automations go on there. */
+function createSecrets({ sql, sealingKeys }: CopyDeps): SecretTransferOptions {
+  type Content = {
+    readonly webhooks: MovedWebhooks;
+    readonly rules: Awaited<ReturnType<typeof listActiveRules>>;
+  };
+  return {
+    sql,
+    keys: sealingKeys,
+    isFrozen,
+    read: async (workspaceId) => {
+      const webhooks = await readMovedWebhooks(sql, { sealingKeys }, workspaceId);
+      const content: Content = { webhooks, rules: await listActiveRules(sql, workspaceId) };
+      return { content, next: undefined };
+    },
+    write: async (tx, workspaceId, content) => {
+      const { webhooks, rules } = content as Content;
+      await writeMovedWebhooks(tx, { sealingKeys }, workspaceId, webhooks);
+      await resumeMovedRules(tx, workspaceId, rules);
+    },
+  };
+}
+
+/** The RPCs with which a workspace arrives, to which all parts of the service contribute. */
+export function addWorkspaceCopies(router: ConnectRouter, deps: CopyDeps): void {
+  router.service(RowImportService, createImports(deps));
+  router.service(SecretTransferService, createSecretTransferService(createSecrets(deps)));
+}

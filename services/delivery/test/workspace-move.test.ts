@@ -1,0 +1,127 @@
+import { randomBytes } from "node:crypto";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
+import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { exportRows } from "@postrider/shared/testing/workspace-import";
+import { fillTwoWorkspaces, stopped } from "@postrider/shared/testing/workspace-removal";
+import { expect, test } from "vitest";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { listOpenCalls, stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
+import { addWorkspaceCopies } from "#src/rpc/workspace-copy-service.ts";
+import { insertCompositions } from "#src/webhooks/db/compositions.ts";
+import { insertSecret, listSigningSecrets, openSecret } from "#src/webhooks/db/secrets.ts";
+import { openDatabase } from "./publishing/fixture.ts";
+import {
+  countByStatus,
+  insertDeliveries,
+  insertSubscription,
+  openWebhookDatabase,
+  startReceiver,
+  startTestDispatcher,
+} from "./webhooks/dispatcher/fixture.ts";
+
+const frozen = (workspaceId: string) => ({
+  ...stopped(workspaceId),
+  isDeleted: false,
+  isRemoving: false,
+  isMoving: true,
+});
+
+function openCopies(sql: Sql, sealingKeys = [{ id: "k1", secret: randomBytes(32) }]) {
+  const peer = createTestPeer((router) => addWorkspaceCopies(router, { sql, sealingKeys }));
+  return {
+    sealingKeys,
+    rows: peer.client(RowImportService),
+    secrets: peer.client(SecretTransferService),
+  };
+}
+
+test("webhooks of a frozen and of a moved workspace that had begun are sent, and later events make none", async () => {
+  await using database = await openWebhookDatabase();
+  const { sql } = database;
+  await using receiver = await startReceiver();
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  const { workspaceId } = subscription;
+  await stopWorkspaces(sql, [{ ...frozen(workspaceId), isMoved: true }]);
+  await insertDeliveries(sql, subscription, 2);
+  const [row] = await sql<[{ events: string[] }]>`select events from webhook_subscriptions`;
+  const at = async (occurredAt: Date, id: string) =>
+    await sql.begin((tx) =>
+      insertCompositions(tx, [
+        {
+          event: {
+            id,
+            workspaceId,
+            type: "post.failed",
+            occurredAt,
+            sequence: 1,
+            source: { kind: "post", postId: id },
+          },
+          cause: {},
+          filters: row.events,
+        },
+      ]),
+    );
+  const [before, after] = ["1", "2"].map((digit) => `0199${digit}000-0000-7000-8000-000000000000`);
+  await sql`update pauses set created_at = now() - interval '10 seconds'`;
+  await at(new Date(Date.now() - 30_000), before ?? "");
+  await at(new Date(), after ?? "");
+  expect(await sql`select event_id from webhook_compositions`).toEqual([{ eventId: before }]);
+  await using _dispatcher = startTestDispatcher(sql);
+  await eventually(async () => (await countByStatus(sql, subscription.id)).succeeded === 2);
+});
+
+test("a move waits until delivery has heard of it and no call is in progress, and not for unknown outcomes", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const { removed: id } = await fillTwoWorkspaces(database);
+  await sql`update deletion_tasks set status = 'deleted'`;
+  await sql`update comment_actions set status = 'failed', finished_at = now()`;
+  await sql`update publish_tasks set status = 'unknown', wake_at = now() + interval '1 hour'`;
+  expect(await listOpenCalls(sql, id)).toEqual(["publishing, which has not heard of the move"]);
+  await stopWorkspaces(sql, [frozen(id)]);
+  expect(await listOpenCalls(sql, id)).toEqual([]);
+  await sql`update publish_tasks set status = 'calling', call_until = now() + interval '1 minute' where workspace_id = ${id}`;
+  await sql`update deletion_tasks set status = 'queued' where workspace_id = ${id}`;
+  expect(await listOpenCalls(sql, id)).toEqual(["1 calls that publish", "1 deletions of posts"]);
+});
+
+test("the secrets of webhooks arrive sealed for the other cell, and subscriptions and rules that were active go on there", async () => {
+  await using source = await openDatabase();
+  await using target = await openDatabase();
+  const { removed: workspaceId } = await fillTwoWorkspaces(source);
+  await source.sql`update publish_tasks set account_id = gen_random_uuid()`;
+  for (const table of ["publish_tasks", "automation_rules", "comment_actions", "target_metrics"])
+    await source.sql`update ${source.sql(table)} set platform = 'x'`;
+  await source.sql`update automation_rules set status = 'active', activated_at = now(), skip_before = null`;
+  await source.sql`update webhook_subscriptions set status = 'active', signing = 'hmac-sha256', public_key = null`;
+  const [from, to] = [openCopies(source.sql), openCopies(target.sql)];
+  await source.sql`delete from webhook_secrets`;
+  const secret = { id: workspaceId, subscriptionId: workspaceId, workspaceId, secret: "whsec_1" };
+  await source.sql.begin((tx) => insertSecret(tx, from.sealingKeys, secret));
+  const rows = await exportRows(source.sql, EXPORTED_TABLES, workspaceId);
+  await to.rows.prepareRowImport({ workspaceId });
+  for (const [table, texts] of Object.entries(rows))
+    await to.rows.importRows({ workspaceId, table, rows: [...texts] });
+  const { publicKey } = await to.secrets.getTransferKey({ workspaceId });
+  const seal = () => from.secrets.sealSecrets({ workspaceId, publicKey });
+  await expect(seal()).rejects.toThrow("invalid_transition");
+  await stopWorkspaces(source.sql, [frozen(workspaceId)]);
+  const { sealed } = await seal();
+  expect(Buffer.from(sealed).toString("latin1")).not.toContain("whsec_1");
+  for (let time = 0; time < 2; time += 1) await to.secrets.openSecrets({ workspaceId, sealed });
+
+  const [stored] = await listSigningSecrets(target.sql, [workspaceId]);
+  expect(stored && openSecret(to.sealingKeys, stored)).toBe("whsec_1");
+  await to.rows.releaseRowImport({ workspaceId, isCopy: false });
+  expect(await target.sql`select status from webhook_subscriptions`).toEqual([
+    { status: "active" },
+  ]);
+  expect(await target.sql`select subscription_id from webhook_leases`).toHaveLength(1);
+  expect(await target.sql`select status, skip_before from automation_rules`).toEqual([
+    { status: "active", skipBefore: null },
+  ]);
+  expect(await listSigningSecrets(target.sql, [workspaceId])).toHaveLength(1);
+});
