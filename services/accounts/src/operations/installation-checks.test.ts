@@ -1,6 +1,6 @@
 import { runChecks } from "@postrider/shared/diagnostics/finding";
 import { expect, test } from "vitest";
-import { createCellChecks } from "./cell-check.ts";
+import { createCellChecks } from "./installation-checks.ts";
 
 const EU1 = "https://eu1.example.com";
 const addresses = new Map([

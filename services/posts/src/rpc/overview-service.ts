@@ -2,23 +2,27 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
   GetOverviewRequest,
   GetOverviewResponseSchema,
+  RetryAccountRequest,
+  RetryAccountResponseSchema,
 } from "@postrider/contracts/posts/v1/overview_service_pb";
 import type { CauseJson, CausePostJson, OverviewJson } from "@postrider/rest/dashboard/overview";
 import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { causeWords, cureFor } from "@postrider/rest/target-errors/cures";
-import { invalidRequest } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import { assertIds, isId } from "@postrider/shared/ids";
 import {
   type CausePostRow,
   countPostsByStatus,
   type FailureGroup,
   listFailureGroups,
+  listRetryablePosts,
   listScheduledGroups,
   type ScheduledGroup,
 } from "#src/db/overview.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import { isRetryable } from "#src/domain/target.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { type RetryDeps, retryTargets } from "#src/operations/retry-targets.ts";
 
 const STATUSES = [
   "draft",
@@ -119,4 +123,39 @@ function toCausePost(row: CausePostRow): CausePostJson {
     scheduledAt: scheduledAt === null ? null : new Date(scheduledAt).toISOString(),
     createdAt: new Date(createdAt).toISOString(),
   };
+}
+
+/** Posts per call, each in a transaction of its own, so that a call ends within its deadline. */
+const MAX_POSTS = 50;
+
+/**
+ * Oldest first. A post whose retry is refused, for example because the quota is used up, is left as
+ * it is and does not stop the others; one that another request retried meanwhile is not counted.
+ */
+export async function retryAccount(
+  deps: RetryDeps,
+  { workspaceId, accountId, code }: RetryAccountRequest,
+): Promise<MessageInitShape<typeof RetryAccountResponseSchema>> {
+  assertIds(workspaceId, accountId);
+  const found = await listRetryablePosts(deps.sql, { workspaceId, accountId, code }, MAX_POSTS + 1);
+  let retried = 0;
+  const refused: { postId: string; code: string }[] = [];
+  for (const postId of found.slice(0, MAX_POSTS))
+    try {
+      retried += await retryTargets(
+        deps,
+        { workspaceId, postId },
+        { accountId, code },
+        (_, count) => count,
+      );
+    } catch (error) {
+      if (!(error instanceof ServiceError) || isOutage(error)) throw error;
+      if (error.reason !== "nothing_to_retry") refused.push({ postId, code: error.reason });
+    }
+  return { retried, refused, isMore: found.length > MAX_POSTS };
+}
+
+/** The other posts would fail in the same way. */
+function isOutage({ kind }: ServiceError): boolean {
+  return kind === "unavailable" || kind === "timeout" || kind === "internal";
 }

@@ -1,5 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
+  AccountSettingsSchema,
+  GetAccountSettingsRequest,
+  GetAccountSettingsResponseSchema,
   UpdateAccountSettingsRequest,
   UpdateAccountSettingsResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
@@ -18,11 +21,37 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { findAccountSettings, upsertAccountSettings } from "#src/db/account-settings.ts";
-import { lockAccount, type AccountKey } from "#src/db/accounts.ts";
+import { type AccountKey, lockAccount } from "#src/db/accounts.ts";
 import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
-import { toAccountSettings } from "#src/rpc/to-account-settings.ts";
+
+/** All settings of the platform, and the options that it offers the account now. */
+async function toAccountSettings(
+  { readAvailable }: Pick<Dependencies, "readAvailable">,
+  key: AccountKey,
+  { platform, settings }: { readonly platform: string; readonly settings: SettingValues },
+): Promise<MessageInitShape<typeof AccountSettingsSchema>> {
+  const available = await readAvailable(key, platform);
+  return {
+    accountId: key.accountId,
+    platform,
+    settings: JSON.stringify(
+      isPlatformId(platform) ? readSettings(PLATFORM_FACTS[platform].settings, settings) : {},
+    ),
+    available: available === null ? "" : JSON.stringify(available),
+  };
+}
+
+export async function getAccountSettings(
+  deps: Pick<Dependencies, "sql" | "readAvailable">,
+  { ref }: GetAccountSettingsRequest,
+): Promise<MessageInitShape<typeof GetAccountSettingsResponseSchema>> {
+  const key = toAccountKey(ref);
+  const row = key === undefined ? undefined : await findAccountSettings(deps.sql, key);
+  if (key === undefined || row === undefined || row.status === "disconnected") throw notFound();
+  return { settings: await toAccountSettings(deps, key, row) };
+}
 
 type NamedValues = Readonly<Record<string, SettingValue>>;
 

@@ -1,16 +1,60 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
+  BatchGetCredentialsRequest,
+  BatchGetCredentialsResponseSchema,
+  ListSealingKeysResponseSchema,
   RefreshCredentialRequest,
   RefreshCredentialResponseSchema,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import { unavailable } from "@postrider/shared/errors";
+import { invalidRequest, unavailable } from "@postrider/shared/errors";
 import type { AccountKey } from "#src/db/accounts.ts";
-import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
+import { type CredentialRow, listCredentials } from "#src/db/credentials.ts";
+import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { listFreshCredentials } from "#src/operations/list-fresh-credentials.ts";
 import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
-import { toAccountKey } from "#src/rpc/to-account-key.ts";
+import { toAccountKey, toAccountKeys } from "#src/rpc/to-account-key.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";
+
+const MAX_REFS = 500;
+
+export async function batchGetCredentials(
+  deps: Dependencies,
+  request: BatchGetCredentialsRequest,
+): Promise<MessageInitShape<typeof BatchGetCredentialsResponseSchema>> {
+  if (request.refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);
+  const rows = await listFreshCredentials(deps, toAccountKeys(request.refs));
+  const rowByKey = new Map(rows.map((row) => [`${row.workspaceId}/${row.accountId}`, row]));
+  const credentials = await Promise.all(
+    request.refs.map((ref) =>
+      toCredential(deps, ref, rowByKey.get(`${ref.workspaceId}/${ref.accountId}`)),
+    ),
+  );
+  return { credentials };
+}
+
+/** Then follow the keys that encrypted stored tokens but are not configured. */
+export async function listSealingKeys({
+  sql,
+  credentialKeys,
+}: Pick<Dependencies, "sql" | "credentialKeys">): Promise<
+  MessageInitShape<typeof ListSealingKeysResponseSchema>
+> {
+  const uses = await listSealingKeyUses(sql);
+  const configured = credentialKeys.map(({ id }) => id);
+  const used = new Set(uses.map(({ keyId }) => keyId));
+  const missing = [...used].filter((id) => !configured.includes(id)).toSorted();
+  const keys = [...configured, ...missing].map((id, index) => ({
+    id,
+    configured: configured.includes(id),
+    newest: index === 0 && configured.length > 0,
+    credentialCount: BigInt(
+      uses.reduce((sum, { keyId, credentials }) => (keyId === id ? sum + credentials : sum), 0),
+    ),
+  }));
+  return { keys };
+}
 
 /** How long another process may refresh the token; a token endpoint may take this long. */
 const MAX_WAIT_MS = 15_000;

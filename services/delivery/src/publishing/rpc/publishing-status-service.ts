@@ -1,5 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
+  BatchGetWaitsRequest,
+  BatchGetWaitsResponseSchema,
   GetPublishingStatusRequest,
   GetPublishingStatusResponseSchema,
 } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
@@ -7,8 +10,12 @@ import { type BoundedCountJson, toBoundedCount } from "@postrider/rest/dashboard
 import type { StatusJson } from "@postrider/rest/dashboard/status";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { countWaitingTasks, type WaitingAccount } from "#src/publishing/db/holds.ts";
-import type { Holds } from "#src/publishing/domain/waits.ts";
+import {
+  countWaitingTasks,
+  listWaitingTasks,
+  type WaitingAccount,
+} from "#src/publishing/db/holds.ts";
+import { type Holds, type Wait, waitOf } from "#src/publishing/domain/waits.ts";
 import { readHolds } from "#src/publishing/operations/read-holds.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -101,4 +108,24 @@ function toHeldAccounts(
     const own = countOf(waiting, (account) => account === found);
     return [{ accountId, platform: found.platform, until: until.toISOString(), waiting: own }];
   });
+}
+
+export async function batchGetWaits(
+  deps: Pick<Dependencies, "sql" | "deploymentId">,
+  { workspaceId, targetIds }: BatchGetWaitsRequest,
+): Promise<MessageInitShape<typeof BatchGetWaitsResponseSchema>> {
+  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  const tasks = await listWaitingTasks(deps.sql, workspaceId, targetIds.filter(isId));
+  const accountIds = tasks.map(({ accountId }) => accountId);
+  const holds = await readHolds(deps, workspaceId, accountIds);
+  return {
+    waits: tasks.flatMap((task) => {
+      const wait = waitOf(holds, { ...task, workspaceId });
+      return wait === undefined ? [] : [{ targetId: task.targetId, ...toWait(wait) }];
+    }),
+  };
+}
+
+function toWait({ until, ...wait }: Wait) {
+  return { ...wait, ...(until === null ? {} : { until: timestampFromDate(until) }) };
 }
