@@ -52,7 +52,7 @@ export async function insertImport(
     values (${workspaceId}, ${manifestSha256})`;
 }
 
-/** SQL condition: the deletion of the workspace was not requested, and its removal has not begun. */
+/** SQL condition: no deletion of the workspace was requested, and its removal has not begun. */
 function isOpen(sql: ISql) {
   return sql`
     not is_cancelled
