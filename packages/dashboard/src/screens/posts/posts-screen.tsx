@@ -31,7 +31,6 @@ export function prepare(): void {
     readFirstPage(parseFilters(new URLSearchParams(location.search))),
     queryClient.query(overviewApi.overview()),
     queryClient.query(postsApi.accounts()),
-    queryClient.query(postsApi.thumbnails()),
   ];
   // The component that needs it asks again, and shows why it could not be read.
   for (const read of first) read.catch(() => undefined);

@@ -2,8 +2,8 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 
 /**
- * On the same account of the platform, and not deleted. An earlier release could take the post of
- * one workspace for that of another.
+ * Returns whether another target, of whichever workspace, published this post before on the same
+ * account of the platform, and the post is not deleted. Its deletion is then refused.
  */
 export async function isOfOtherTarget(
   sql: ISql,

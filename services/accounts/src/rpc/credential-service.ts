@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  BatchGetCredentialsRequest,
+  BatchGetCredentialsResponseSchema,
+  ListSealingKeysResponseSchema,
+  RefreshCredentialRequest,
+  RefreshCredentialResponseSchema,
+} from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { invalidRequest, unavailable } from "@postrider/shared/errors";
+import type { AccountKey } from "#src/db/accounts.ts";
+import { type CredentialRow, listCredentials } from "#src/db/credentials.ts";
+import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { listFreshCredentials } from "#src/operations/list-fresh-credentials.ts";
+import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
+import { toAccountKey, toAccountKeys } from "#src/rpc/to-account-key.ts";
+import { toCredential } from "#src/rpc/to-credential.ts";
+
+const MAX_REFS = 500;
+
+export async function batchGetCredentials(
+  deps: Dependencies,
+  request: BatchGetCredentialsRequest,
+): Promise<MessageInitShape<typeof BatchGetCredentialsResponseSchema>> {
+  if (request.refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);
+  const rows = await listFreshCredentials(deps, toAccountKeys(request.refs));
+  const rowByKey = new Map(rows.map((row) => [`${row.workspaceId}/${row.accountId}`, row]));
+  const credentials = await Promise.all(
+    request.refs.map((ref) =>
+      toCredential(deps, ref, rowByKey.get(`${ref.workspaceId}/${ref.accountId}`)),
+    ),
+  );
+  return { credentials };
+}
+
+/** Then follow the keys that encrypted stored tokens but are not configured. */
+export async function listSealingKeys({
+  sql,
+  credentialKeys,
+}: Pick<Dependencies, "sql" | "credentialKeys">): Promise<
+  MessageInitShape<typeof ListSealingKeysResponseSchema>
+> {
+  const uses = await listSealingKeyUses(sql);
+  const configured = credentialKeys.map(({ id }) => id);
+  const used = new Set(uses.map(({ keyId }) => keyId));
+  const missing = [...used].filter((id) => !configured.includes(id)).toSorted();
+  const keys = [...configured, ...missing].map((id, index) => ({
+    id,
+    configured: configured.includes(id),
+    newest: index === 0 && configured.length > 0,
+    credentialCount: BigInt(
+      uses.reduce((sum, { keyId, credentials }) => (keyId === id ? sum + credentials : sum), 0),
+    ),
+  }));
+  return { keys };
+}
+
+/** How long another process may refresh the token; a token endpoint may take this long. */
+const MAX_WAIT_MS = 15_000;
+const POLL_INTERVAL_MS = 100;
+const RETRY_AFTER_MS = 5_000;
+
+function isStillRefused(row: CredentialRow, refusedVersion: number): boolean {
+  return row.accountStatus === "active" && row.version <= refusedVersion;
+}
+
+/**
+ * Waits until the stored credential is newer than the refused one, or until the account cannot be
+ * used. Meanwhile refreshes the credential, or polls the database while another process refreshes
+ * it.
+ */
+async function waitForNewer(
+  deps: Dependencies,
+  key: AccountKey,
+  refusedVersion: number,
+): Promise<CredentialRow | undefined> {
+  const deadlineAt = performance.now() + MAX_WAIT_MS;
+  for (;;) {
+    const [row] = await listCredentials(deps.sql, [key]);
+    if (row === undefined || !isStillRefused(row, refusedVersion)) return row;
+    if (!row.canRefresh) {
+      await requireAccountReconnect(deps, key, refusedVersion);
+      continue;
+    }
+    const outcome = await deps.refreshTokens(row);
+    if (outcome === "failed" || performance.now() > deadlineAt)
+      throw unavailable(undefined, RETRY_AFTER_MS);
+    if (outcome === "busy") await sleep(POLL_INTERVAL_MS);
+  }
+}
+
+export async function refreshCredential(
+  deps: Dependencies,
+  { ref, refusedVersion }: RefreshCredentialRequest,
+): Promise<MessageInitShape<typeof RefreshCredentialResponseSchema>> {
+  const key = toAccountKey(ref);
+  const row = key === undefined ? undefined : await waitForNewer(deps, key, Number(refusedVersion));
+  return { credential: await toCredential(deps, ref, row) };
+}
