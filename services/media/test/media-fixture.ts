@@ -37,6 +37,7 @@ import { removeOldMediaPage } from "#src/jobs/remove-old-media.ts";
 import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 import { Imports } from "#src/operations/imports.ts";
+import { createPreviews } from "#src/operations/previews.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
 import { StoreGuard } from "#src/operations/store-guard.ts";
@@ -179,7 +180,13 @@ async function startReplica(
   const stopping = new AbortController();
   await addPlainRoutes(server, {
     routes: createPlainRoutes(
-      { sql, store, logger, stopping: stopping.signal },
+      {
+        sql,
+        store,
+        logger,
+        stopping: stopping.signal,
+        findPreview: createPreviews({ sql, renditions }),
+      },
       options.maxTransfers,
     ),
     access,

@@ -1,7 +1,6 @@
 import type { PostSummary } from "@postrider/client";
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/api.ts";
-import { CALENDAR_KEY } from "../../posts/move-post.ts";
 import { datesToRead, type DayRange, splitDates } from "./calendar-range.ts";
 
 const PAGE = 100;
@@ -27,7 +26,7 @@ async function readPosts(
 export function postsOf(range: DayRange) {
   const dates = datesToRead(range);
   return queryOptions({
-    queryKey: [...CALENDAR_KEY, dates.from, dates.to],
+    queryKey: ["post", "list", "calendar", dates.from, dates.to],
     queryFn: ({ signal }) => readPosts(dates, signal),
     placeholderData: keepPreviousData,
   });
