@@ -36,7 +36,7 @@ const LINE_LENGTH = 100;
 const HEAD = `// Written by \`npm run generate\` from the code of the services and of the operator's tool.
 
 /** Who calls each RPC, by \`<service>/<method>\`. Services refuse every other caller. */
-const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
+export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
 `;
 
 async function renderCallers(): Promise<string> {
