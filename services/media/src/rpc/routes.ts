@@ -16,11 +16,16 @@ import { createRowImportService } from "@postrider/shared/workspaces/import-serv
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { completeUpload } from "#src/rpc/complete-upload.ts";
-import { createUpload } from "#src/rpc/create-upload.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 import { createMediaFileService } from "#src/rpc/media-file-service.ts";
-import { batchGetMedia, listMedia, releaseMedia, useMedia } from "#src/rpc/media-service.ts";
+import {
+  batchGetMedia,
+  createUpload,
+  listMedia,
+  releaseMedia,
+  useMedia,
+} from "#src/rpc/media-service.ts";
 import { prepareMedia } from "#src/rpc/prepare-media.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { createRetentionService } from "#src/rpc/retention-service.ts";

@@ -8,16 +8,34 @@ import type {
 } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { type BoundedCountJson, toBoundedCount } from "@postrider/rest/dashboard/parts";
 import type { StatusJson } from "@postrider/rest/dashboard/status";
+import { compareDeployments } from "@postrider/shared/deployment/ownership";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import { findDeployment } from "#src/publishing/db/deployment.ts";
 import {
   countWaitingTasks,
+  listHolds,
   listWaitingTasks,
   type WaitingAccount,
 } from "#src/publishing/db/holds.ts";
 import { type Holds, type Wait, waitOf } from "#src/publishing/domain/waits.ts";
-import { readHolds } from "#src/publishing/operations/read-holds.ts";
 import type { Dependencies } from "./dependencies.ts";
+
+/** What holds publications of accounts of a workspace back. */
+async function readHolds(
+  { sql, deploymentId }: { readonly sql: Sql; readonly deploymentId: string },
+  workspaceId: string,
+  accountIds: readonly string[],
+): Promise<Holds> {
+  const [found, holds] = await Promise.all([
+    findDeployment(sql, deploymentId),
+    listHolds(sql, { workspaceId, accountIds }),
+  ]);
+  const isDeploymentHeld =
+    found !== undefined && compareDeployments(found.stored, found.current).kind === "foreign";
+  return { ...holds, isDeploymentHeld };
+}
 
 type PublishingStatus = Pick<StatusJson, "pauses" | "heldPlatforms" | "heldAccounts">;
 
