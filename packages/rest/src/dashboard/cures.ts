@@ -101,9 +101,16 @@ export const TargetWords = Type.Object({
   cure: Type.Union([Cure, Type.Null()]),
 });
 
-/** `GET /app/api/posts/words?ids=a,b`: words of the targets of up to 100 posts of a list. */
+/** `GET /app/api/posts/words?ids=a,b`: up to 100 posts of a list, with words of their targets. */
 export const PostWordsList = Type.Object({
-  posts: Type.Array(Type.Object({ postId: Id, targets: Type.Array(TargetWords) })),
+  posts: Type.Array(
+    Type.Object({
+      postId: Id,
+      /** The beginning of its text. */
+      text: Type.String(),
+      targets: Type.Array(TargetWords),
+    }),
+  ),
 });
 
 /** `GET /app/api/posts/{id}/targets`. */

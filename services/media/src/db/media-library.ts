@@ -26,7 +26,10 @@ interface LibraryPage {
   readonly next: string | undefined;
 }
 
-/** Newest first: ids begin with their time. */
+/**
+ * Newest first: ids begin with their time. The window is read with its columns, and uses are looked
+ * up one by one: a join of the window with a table would make Postgres read the whole table.
+ */
 export async function listLibrary(
   sql: ISql,
   workspaceId: string,
@@ -35,7 +38,7 @@ export async function listLibrary(
   const { kind, isUnused, isWithoutAltText, limit, before } = page;
   const rows = await sql<(LibraryRow & { lastOfWindow: string | null; isWindowFull: boolean })[]>`
     with seen as materialized (
-      select id
+      select ${sql(COLUMNS)}
       from media
       where workspace_id = ${workspaceId}
       ${before === undefined ? sql`` : sql`and id < ${before}`}
@@ -43,14 +46,13 @@ export async function listLibrary(
       limit ${WINDOW}
     ),
     shown as (
-      select m.*
+      select *
       from seen
-      join media m on m.id = seen.id
-      where m.status = 'ready'
-      ${kind === undefined ? sql`` : sql`and m.kind = ${kind}`}
-      ${isWithoutAltText ? sql`and coalesce(m.alt_text, '') = ''` : sql``}
-      ${isUnused ? sql`and not exists (select from media_usages u where u.media_id = m.id)` : sql``}
-      order by m.id desc
+      where status = 'ready'
+      ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
+      ${isWithoutAltText ? sql`and coalesce(alt_text, '') = ''` : sql``}
+      ${isUnused ? sql`and (select true from media_usages u where u.media_id = seen.id limit 1) is null` : sql``}
+      order by id desc
       limit ${limit + 1}
     ),
     seen_window as (

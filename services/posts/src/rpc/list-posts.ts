@@ -49,7 +49,8 @@ function parseCursor(keys: CursorKeys, scope: readonly string[], cursor: string)
   return { effectiveAt: position.at, id: position.id };
 }
 
-const MAX_LIMIT = 100;
+/** For the calendar; the REST interface allows fewer. */
+const MAX_LIMIT = 1_000;
 const DAY_MS = 86_400_000;
 const LAST_YEAR = 9999;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

@@ -10,7 +10,7 @@ import {
 } from "./account-queues.ts";
 import { isDoubtful } from "./deployment.ts";
 import { limitOfPlatform } from "./platform-limits.ts";
-import { TASK_TABLE } from "./task-table.ts";
+import { hasSibling, TASK_TABLE } from "./task-table.ts";
 import { taskColumns } from "./tasks.ts";
 
 interface ClaimOptions extends QueueLimits {
@@ -20,6 +20,8 @@ interface ClaimOptions extends QueueLimits {
   /** Whether tasks are claimed whose lease ended while they were in work. */
   readonly mayTakeOver: boolean;
 }
+
+const MAY_BE_VISIBLE = ["working", "calling", "unknown", "reconciling"];
 
 interface Claimed {
   readonly tasks: readonly ClaimedTask[];
@@ -53,13 +55,7 @@ function idleAccounts(sql: ISql, { platforms }: ClaimOptions) {
         and not exists (select 1 from account_breakers g where g.account_id = q.account_id and g.not_before > now())
         as may_publish
     from queues q
-    where not exists (
-      select 1
-      from publish_tasks t
-      where t.account_id = q.account_id
-      and t.status in ('working', 'calling', 'reconciling')
-      and t.wake_at > now()
-    )`;
+    where account_id not in (select account_id from working)`;
 }
 
 /**
@@ -69,7 +65,7 @@ function idleAccounts(sql: ISql, { platforms }: ClaimOptions) {
  */
 function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimOptions) {
   return sql`
-    select t.target_id, t.generation, t.wake_at, ${crashes(sql)} >= ${suspectAfter} as is_suspect
+    select t.target_id, t.generation, t.status, t.wake_at, ${crashes(sql)} >= ${suspectAfter} as is_suspect
     from publish_tasks t
     cross join deployment d
     where t.account_id = a.account_id
@@ -79,12 +75,7 @@ function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimO
     and not ${isDoubtful(sql)}
     and (${maxSuspects > 0} or ${crashes(sql)} < ${suspectAfter})
     and (${mayTakeOver} or t.status in ('queued', 'unknown'))
-    and (t.status <> 'queued' or not exists (
-      select 1
-      from publish_tasks g
-      where g.target_id = t.target_id
-      and g.status in ('working', 'calling', 'unknown', 'reconciling')
-    ))
+    and (t.status <> 'queued' or not ${hasSibling(sql, MAY_BE_VISIBLE)})
     order by t.wake_at
     limit 1`;
 }
@@ -93,11 +84,11 @@ function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimO
 function headTasks(sql: ISql, options: ClaimOptions) {
   return sql`
     heads as (
-      select h.target_id, h.generation, h.is_suspect,
+      select h.target_id, h.generation, h.status, h.wake_at, h.is_suspect,
         row_number() over (partition by h.is_suspect order by h.wake_at) as place
       from (${idleAccounts(sql, options)}) as a
       cross join lateral (
-        select f.target_id, f.generation, f.wake_at, f.is_suspect
+        select f.target_id, f.generation, f.status, f.wake_at, f.is_suspect
         from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
           as s(status, publishes)
         cross join lateral (${firstTask(sql, options)}) as f
@@ -107,14 +98,15 @@ function headTasks(sql: ISql, options: ClaimOptions) {
       ) as h
     ),
     -- A task that another transaction is changing is skipped, because that transaction may wait for the queue of its account.
-    -- The conditions are repeated because Postgres checks them again under the lock.
+    -- Postgres compares status and time again under the lock. They are those of the head, not conditions on their own, for
+    -- which Postgres would read every open task through a partial index: its statistics, mostly of quiet times, say that
+    -- there are hardly any.
     taken as (
       select t.target_id, t.generation, t.wake_at
       from heads h
       join publish_tasks t on t.target_id = h.target_id and t.generation = h.generation
-      where (not h.is_suspect or h.place <= ${options.maxSuspects})
-      and t.status in ('queued', 'working', 'unknown', 'reconciling')
-      and t.wake_at <= now()
+        and t.status = h.status and t.wake_at = h.wake_at
+      where not h.is_suspect or h.place <= ${options.maxSuspects}
       for update of t skip locked
     )`;
 }

@@ -16,12 +16,14 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { defined } from "#src/http/defined.ts";
 import { required } from "#src/routes/answer.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendJson } from "#src/routes/posts/mapping.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
-import { IdParams } from "#src/routes/schemas.ts";
+import { CURSOR, IdParams } from "#src/routes/schemas.ts";
 
 /**
  * What the dashboard says about a target of a post that was read in English. Where the platform
@@ -78,9 +80,17 @@ const WordsQuery = Type.Object(
 );
 const TargetParams = Type.Object({ id: Type.String(), accountId: Type.String() });
 
+/** As many as a busy month has; the calendar reads them in one request. */
+const MAX_LISTED = 1_000;
+const CalendarQuery = Type.Object(
+  { from: Type.String(), to: Type.String(), cursor: CURSOR },
+  { additionalProperties: false },
+);
+
 /** Registers what the list and the page of posts show beyond the posts themselves. */
 export function registerPostRoutes(api: FastifyInstance, deps: Deps): void {
   registerOverview(api, deps);
+  registerCalendar(api, deps);
   registerWords(api, deps);
   registerTargets(api, deps);
   registerResolve(api, deps);
@@ -92,6 +102,24 @@ function registerOverview(api: FastifyInstance, { overview }: Deps): void {
     return sendJson(reply, (await overview.getOverview({ workspaceId })).json);
   });
 }
+
+function registerCalendar(api: FastifyInstance, { posts }: Deps): void {
+  const list = dashboardRoute({
+    scope: "posts:read",
+    querystring: CalendarQuery,
+    answerBytes: ANSWER_BYTES.page,
+  });
+  type Route = { Querystring: Static<typeof CalendarQuery> };
+  api.get<Route>("/posts", list, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const filter = defined(request.query);
+    const { json } = await posts.listPosts({ workspaceId, limit: MAX_LISTED, ...filter });
+    return sendJson(reply, json);
+  });
+}
+
+/** Enough for the title of a post. */
+const MAX_TEXT = 500;
 
 function registerWords(api: FastifyInstance, { posts }: Deps): void {
   const cures: CureListJson = { cures: listCures() };
@@ -107,8 +135,9 @@ function registerWords(api: FastifyInstance, { posts }: Deps): void {
     const answer = await posts.batchGetPosts({ refs, locale: "en" });
     return {
       posts: answer.posts.map(({ json }) => {
-        const { id, targets } = JSON.parse(json) as PostDetailJson;
-        return { postId: id, targets: targets.map(toTargetWords) };
+        const { id, content, targets } = JSON.parse(json) as PostDetailJson;
+        const text = content.slice(0, MAX_TEXT);
+        return { postId: id, text, targets: targets.map(toTargetWords) };
       }),
     };
   });
