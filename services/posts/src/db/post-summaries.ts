@@ -103,8 +103,8 @@ function listedPosts(sql: ISql, workspaceId: string, page: Page) {
 }
 
 /**
- * The last post that a page with several filters looked at; undefined if it looked at all. A page
- * that is not full continues there.
+ * The last post that was examined for a page with several filters; undefined if all were. If the
+ * page is not full, the next one continues after this post.
  */
 export async function findWindowEnd(
   sql: ISql,

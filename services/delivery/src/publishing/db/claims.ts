@@ -1,5 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { takeLocked } from "#src/calls/table.ts";
+import { claimedStatus, takeLocked } from "#src/calls/table.ts";
 import type { ClaimedTask, HeldKey } from "#src/publishing/domain/task.ts";
 import {
   dueQueues,
@@ -144,7 +144,7 @@ export async function claimHeads(
     ${headTasks(tx, options)},
     claimed as (
       update publish_tasks t
-      set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+      set status = ${claimedStatus(tx)},
         wake_at = now() + ${leaseMs} * interval '1 millisecond',
         crash_count = ${crashes(tx)},
         attempt_number = ${latestAttempt(tx)},

@@ -118,8 +118,8 @@ export function isDeletionDue(sql: ISql, since: Date | null) {
 }
 
 /**
- * On the same account of the platform, and not deleted. An earlier release could take the post of
- * one workspace for that of another.
+ * Returns whether another target, of whichever workspace, published this post before on the same
+ * account of the platform, and the post is not deleted. Its deletion is then refused.
  */
 export async function isOfOtherTarget(
   sql: ISql,

@@ -189,7 +189,10 @@ export async function listTargetStates(
     order by t.target_id, k.generation, t.status = 'published' desc`;
 }
 
-/** Another publish request for such a target at the same generation starts nothing. */
+/**
+ * Targets that were cancelled before their publish request arrived: a request with the same
+ * generation starts nothing.
+ */
 export async function listCancelled(
   sql: ISql,
   queries: readonly StateQuery[],

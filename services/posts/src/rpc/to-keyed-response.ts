@@ -7,7 +7,7 @@ import {
   keyInProgress,
   type KeyedRequest,
 } from "@postrider/shared/postgres/idempotency";
-import { findAnsweredContent } from "#src/db/accepted-posts.ts";
+import { findAnsweredContent } from "#src/db/answered-content.ts";
 import type { KeyedResponse } from "#src/db/new-post.ts";
 import { toOptions } from "#src/rpc/to-post.ts";
 
