@@ -33,6 +33,8 @@ create table workspace_imports (
   manifest_sha256 text not null,
   -- Number of imported rows by file.
   progress jsonb not null default '{}',
+  -- The deletion of the workspace was requested: the import cannot continue, and would withdraw the request at its end.
+  is_cancelled boolean not null default false,
   started_at timestamptz not null default now()
 );
 

@@ -37,7 +37,7 @@ import {
 } from "#src/engagement/app.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
-import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
+import { listCommentActions } from "#src/engagement/operations/to-comment-action.ts";
 import { createDoctor, startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";

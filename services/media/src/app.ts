@@ -44,9 +44,8 @@ import { StoreGuard } from "#src/operations/store-guard.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
-import { guardStore } from "#src/storage/guarded-store.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { openObjectStore } from "#src/storage/open-object-store.ts";
+import { guardStore, openObjectStore } from "#src/storage/open-object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
 
 /** How long CompleteUpload waits; the check continues afterwards. */

@@ -45,8 +45,8 @@ import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
-import { guardStore } from "#src/storage/guarded-store.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
+import { guardStore } from "#src/storage/open-object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
 
 export const identities = createTestIdentities();

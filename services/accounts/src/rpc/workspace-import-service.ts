@@ -11,8 +11,8 @@ import { recordImport } from "@postrider/shared/workspaces/import-state";
 import { type ImportedRow, parseRow } from "@postrider/shared/workspaces/imported-row";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import {
-  deleteImport,
-  findImport,
+  endImport,
+  findOpenImport,
   type ImportedWorkspace,
   insertEmptyCredentials,
   insertImport,
@@ -71,7 +71,7 @@ async function begin(sql: Sql, workspace: ImportedWorkspace, manifestSha256: str
       await insertImport(tx, workspace.id, manifestSha256);
       await recordImport(tx, workspace.id, "workspace.import");
     }
-    const stored = await findImport(tx, workspace.id);
+    const stored = await findOpenImport(tx, workspace.id);
     if (stored?.manifestSha256 !== manifestSha256) throw conflict("already_exists");
     return stored;
   });
@@ -94,7 +94,7 @@ export function createWorkspaceImportService(sql: Sql): ServiceImpl<typeof Works
     async finishWorkspaceImport({ workspaceId }) {
       await sql.begin(async (tx) => {
         await lockUnremoved(tx, workspaceId);
-        if (!(await deleteImport(tx, workspaceId))) throw conflict("invalid_transition");
+        if (!(await endImport(tx, workspaceId))) throw conflict("invalid_transition");
         await insertEmptyCredentials(tx, workspaceId);
         await clearRemovesAt(tx, workspaceId);
         await recordImport(tx, workspaceId, "workspace.finish_import");

@@ -44,6 +44,12 @@ export type Refusal =
       readonly workspaceIds: readonly string[];
     };
 
+/** Whether the API key or session is valid; false as well if nobody could tell. */
+export function isKeyKnown(result: AdmissionResult): boolean {
+  if (result.kind === "rate_limited") return result.workspaceId !== undefined;
+  return !["unauthenticated", "wrong_cell", "unavailable"].includes(result.kind);
+}
+
 export function admitted(
   { id, sessionId, scopes }: KnownKey,
   budget: WorkspaceBudget,

@@ -11,7 +11,7 @@ import {
   encodeCursor,
   requireCursor,
 } from "@postrider/shared/secrets/list-cursor";
-import { type ListFilter, listPostSummaries } from "#src/db/post-summaries.ts";
+import { findWindowEnd, type ListFilter, listPostSummaries } from "#src/db/post-summaries.ts";
 import { isPostStatus } from "#src/domain/post-status.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
@@ -31,10 +31,9 @@ export async function listPosts(
   const page = { ...filter, limit, maxBytes: MAX_PAGE_BYTES, after };
   const rows = await listPostSummaries(sql, workspaceId, page);
   const last = rows.at(-1);
+  const end = last?.hasMore === true ? last : await findWindowEnd(sql, workspaceId, page);
   const nextCursor =
-    last?.hasMore === true
-      ? encodeCursor(cursorKeys, scope, { at: last.effectiveAt, id: last.id })
-      : null;
+    end === undefined ? null : encodeCursor(cursorKeys, scope, { at: end.effectiveAt, id: end.id });
   const posts = rows.map(({ json }) => json).join(",");
   return { json: `{"posts":[${posts}],"nextCursor":${JSON.stringify(nextCursor)}}` };
 }

@@ -5,7 +5,7 @@ import {
   deleteAgedBackfills,
   deleteUnusedRules,
   deleteUnwatchedMedia,
-} from "#src/engagement/db/unused-rows.ts";
+} from "#src/engagement/db/old-rows.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 
 const IDLE_MS = 6 * 3_600_000;
