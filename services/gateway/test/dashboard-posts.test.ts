@@ -102,6 +102,7 @@ test("the words of a list of posts have the cause, the platform's own words and 
     posts: [
       {
         postId: POST_ID,
+        status: "publishing",
         text: POST_RECORD.content,
         targets: [
           {

@@ -106,6 +106,7 @@ export const PostWordsList = Type.Object({
   posts: Type.Array(
     Type.Object({
       postId: Id,
+      status: Type.String(),
       /** The beginning of its text. */
       text: Type.String(),
       targets: Type.Array(TargetWords),
@@ -148,6 +149,7 @@ export type CureListJson = Static<typeof CureList>;
 export type WaitsForJson = Static<typeof WaitsFor>;
 export type TargetWordsJson = Static<typeof TargetWords>;
 export type PostWordsListJson = Static<typeof PostWordsList>;
+export type PostWordsJson = PostWordsListJson["posts"][number];
 export type PostTargetsWordsJson = Static<typeof PostTargetsWords>;
 export type ResolveTargetBodyJson = Static<typeof ResolveTargetBody>;
 export type ResolvedTargetJson = Static<typeof ResolvedTarget>;

@@ -135,9 +135,9 @@ function registerWords(api: FastifyInstance, { posts }: Deps): void {
     const answer = await posts.batchGetPosts({ refs, locale: "en" });
     return {
       posts: answer.posts.map(({ json }) => {
-        const { id, content, targets } = JSON.parse(json) as PostDetailJson;
+        const { id, status, content, targets } = JSON.parse(json) as PostDetailJson;
         const text = content.slice(0, MAX_TEXT);
-        return { postId: id, text, targets: targets.map(toTargetWords) };
+        return { postId: id, status, text, targets: targets.map(toTargetWords) };
       }),
     };
   });
