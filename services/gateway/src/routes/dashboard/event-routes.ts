@@ -114,8 +114,8 @@ function registerStream(app: FastifyInstance, deps: Deps, streams: EventStreams)
 
 /**
  * While accounts does not answer, and while the workspace has no requests left, a stream stays. A
- * refusal by the limit of the address says that the session is over, too: otherwise wrong keys from
- * its address would keep the stream of an ended session.
+ * refusal by the limit of the address says that the session is over, too: with wrong keys, a client
+ * could otherwise keep the stream of a session that has ended.
  */
 async function endIfOver(
   { admission }: Pick<Deps, "admission">,
