@@ -107,6 +107,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          // These drills start more servers than is worth their time in each run of the tests. Run
+          // them with `node scripts/drill.ts`.
+          name: "drills",
+          include: ["e2e/drills/*.test.ts"],
+          ...timeLimits(300_000),
+          sequence: { groupOrder: 5 },
+        },
+      },
+      {
+        extends: true,
+        test: {
           // These tests need third-party programs, such as generators of clients, which are not
           // installed with the other packages. Run them with `npm run test:third-party`.
           name: "third-party",

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LocalService } from "@postrider/local/stack/local-file";
 import postgres from "postgres";
-import { percentile, TICKS_PER_SECOND } from "./measure.ts";
+import { megabytesOf, percentile, TICKS_PER_SECOND } from "./measure.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const SECONDS = Number(process.argv[2] ?? 20);
@@ -33,14 +33,6 @@ function useOf(pids: readonly number[]): Use {
       wakeUps += slices;
     }
   return { cpuMs, wakeUps };
-}
-
-function megabytesOf(pids: readonly number[]): number {
-  const kilobytes = pids.map((pid) => {
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0);
-  });
-  return kilobytes.reduce((sum, each) => sum + each, 0) / 1024;
 }
 
 function childrenOf(pid: number): readonly number[] {

@@ -1,6 +1,7 @@
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import type { Page, Route } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
+import { dateIn, lastSunday } from "./support/dates.ts";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { openDashboard, show } from "./support/observers/dashboard.ts";
 import { create } from "./support/requests/posts.ts";
@@ -75,14 +76,15 @@ test("a post with a picture is written, its faults are cured by their buttons, a
   await page.getByRole("heading", { name: /to fix/ }).waitFor({ state: "detached" });
 
   await page.getByRole("button", { name: "At a time" }).click();
-  await page.getByLabel("Date").fill("2027-03-28");
+  const day = dateIn(30);
+  await page.getByLabel("Date").fill(day);
   await page.getByLabel("Time", { exact: true }).fill("18:00");
   await page.getByRole("button", { name: "Schedule for 2 accounts" }).click();
   const post = await readPost(await whenSent(page));
   expect(post).toMatchObject({
     status: "scheduled",
     createdVia: "dashboard",
-    scheduledAt: "2027-03-28T09:00:00.000Z",
+    scheduledAt: `${day}T09:00:00.000Z`,
     options: { [bluesky]: { content: "The sale opens on Friday." } },
   });
   expect(post.mediaIds).toHaveLength(1);
@@ -159,7 +161,7 @@ test("two tabs that send one draft at once make one post", async () => {
 
 describe("two browsers that edit one post", () => {
   const editBoth = async (content: string) => {
-    const scheduledAt = "2027-04-01T09:00:00.000Z";
+    const scheduledAt = `${dateIn(40)}T09:00:00.000Z`;
     const { id } = await create(tenant.api, { content, accountIds: [bluesky], scheduledAt });
     const edit = { path: `/posts/${id}/edit` };
     const [mine, theirs] = await Promise.all([open(edit), open(edit)]);
@@ -198,7 +200,7 @@ describe("two browsers that edit one post", () => {
 
 test("a text that the account has already names the other post, and is sent again on purpose only", async () => {
   const content = "Sent before";
-  const scheduledAt = "2027-05-01T09:00:00.000Z";
+  const scheduledAt = `${dateIn(50)}T09:00:00.000Z`;
   const { id } = await create(tenant.api, { content, accountIds: [bluesky], scheduledAt });
   const query = new URLSearchParams({ text: content, accounts: bluesky, at: scheduledAt });
   await using dashboard = await open({ path: `/posts/new?${query.toString()}` });
@@ -226,12 +228,13 @@ test("a post is written, planned and sent by keyboard alone, and a time that doe
   await page.keyboard.press("Enter");
   await page.keyboard.type("berlin");
   await page.keyboard.press("Enter");
-  await page.getByLabel("Date").fill("2027-03-28");
+  const sunday = lastSunday(3);
+  await page.getByLabel("Date").fill(sunday);
   await page.getByLabel("Time", { exact: true }).fill("02:30");
   await page.getByText("02:30 does not exist there that day.").waitFor();
   await page.keyboard.press("Control+Enter");
   const post = await readPost(await whenSent(page));
-  expect(post.scheduledAt).toBe("2027-03-28T01:00:00.000Z");
+  expect(post.scheduledAt).toBe(`${sunday}T01:00:00.000Z`);
   expect(unexpected(complaints)).toEqual([]);
 });
 

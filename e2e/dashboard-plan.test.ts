@@ -1,5 +1,6 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
+import { dateIn, lastSunday, secondSundayOfMarch } from "./support/dates.ts";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { openDashboard, show } from "./support/observers/dashboard.ts";
 import { create, inMs, whenPost } from "./support/requests/posts.ts";
@@ -27,27 +28,6 @@ async function schedule(content: string, scheduledAt: string): Promise<string> {
 
 const timeOf = async (id: string) =>
   (await tenant.api.call<{ scheduledAt: string }>("GET", `/posts/${id}`)).body.scheduledAt;
-
-const DAY_MS = 86_400_000;
-
-/** A date of the calendar, some days from another one or from today. */
-function dateIn(days: number, from: string | number = Date.now()): string {
-  return new Date(new Date(from).getTime() + days * DAY_MS).toISOString().slice(0, 10);
-}
-
-/** The next Sunday of a kind that is at least a week ahead, so that posts can be due before it. */
-function nextSunday(month: number, sundayOf: (year: number) => number): string {
-  const year = new Date().getUTCFullYear();
-  const dates = [year, year + 1].map((one) =>
-    new Date(Date.UTC(one, month - 1, sundayOf(one))).toISOString().slice(0, 10),
-  );
-  return dates.find((date) => date > dateIn(7)) ?? "";
-}
-
-const lastSunday = (month: number) =>
-  nextSunday(month, (year) => 31 - new Date(Date.UTC(year, month - 1, 31)).getUTCDay());
-const secondSundayOfMarch = () =>
-  nextSunday(3, (year) => 14 - ((new Date(Date.UTC(year, 2, 14)).getUTCDay() + 7) % 7));
 
 /** Lifts a chip and holds it over a day, so that what the drop would do can be read. */
 async function hold(chip: Locator, day: Locator): Promise<void> {

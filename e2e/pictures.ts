@@ -36,6 +36,8 @@ const SCREENS: Readonly<Record<string, Show>> = {
       .first()
       .click();
     await page.getByRole("heading", { name: "한강 자전거길" }).first().waitFor();
+    // The cause and its cure are read after the post.
+    await page.getByRole("button", { name: /^(?:Reconnect|다시 연결)/ }).waitFor();
   },
   "posts-new": async (page, open) => {
     await open(`posts/new?text=${encodeURIComponent(TEXT)}`);

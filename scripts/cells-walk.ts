@@ -6,8 +6,7 @@ import { createClient } from "../packages/client/src/client.ts";
 import { findStablePorts } from "../packages/local/src/processes/free-port.ts";
 import { makeTestFolder } from "../packages/local/src/stack/test-folder.ts";
 import { startSimulator } from "../packages/simulator/src/simulator.ts";
-import { type Cell, openCell } from "./cells/cell.ts";
-import { startNginx } from "./cells/nginx.ts";
+import { type Cell, openCell, startNginx } from "./cells/cell.ts";
 import { runScript } from "./check/run-command.ts";
 
 // Tries deploy/cells/nginx.conf and the steps of docs/scale.md with two cells on this machine, each

@@ -196,7 +196,8 @@ until_ready() {
 publish() {
   local id status
   id="$(api /api/v1/posts --data "{\"content\": \"$1\", \"accountIds\": [\"$account\"]}" | jq -r .id)"
-  for _ in $(seq 300); do
+  # After a restore a post is searched for first, when the calls of that moment must have ended.
+  for _ in $(seq 1500); do
     status="$(api "/api/v1/posts/$id" | jq -r .status)"
     [[ "$status" == published ]] && return
     sleep 0.1

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./check/run-command.ts";
 import { toChart } from "./helm/chart.ts";
+import { renderCell } from "./helm/render-cell.ts";
 import { renderOverlay } from "./manifests/tools.ts";
 
 // Writes a Helm chart of the overlay `production` into a folder:
@@ -12,6 +13,7 @@ if (folder === undefined) {
   process.exitCode = 2;
 } else {
   mkdirSync(join(folder, "templates"), { recursive: true });
-  const files = toChart(renderOverlay(join(root, "deploy/k8s/overlays/production")));
+  const production = renderOverlay(join(root, "deploy/k8s/overlays/production"));
+  const files = toChart(production, renderCell());
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
 }

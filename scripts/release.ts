@@ -1,15 +1,57 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root } from "./check/run-command.ts";
 import { findUnpinned, listImageFiles, readImageFile } from "./images/base-images.ts";
-import { IMAGES } from "./images/engine.ts";
-import { pinOurImages, toProvenance, type Digests } from "./release/artifacts.ts";
-import { buildAndPush } from "./release/build-images.ts";
+import { buildImage, engine, IMAGES, USER_NPMRC } from "./images/engine.ts";
+import { type Digests, pinOurImages, toProvenance } from "./release/artifacts.ts";
 import { findFaults } from "./release/find-faults.ts";
 import { ALL_PLATFORMS, isLocalRegistry, platformsHere } from "./release/targets.ts";
+
+interface ImageBuild {
+  readonly registry: string;
+  readonly version: string;
+  readonly commit: string;
+  readonly platforms: readonly string[];
+}
+
+/** Builds an image for all platforms, pushes it, and returns the digest of its index. */
+async function buildAndPush(name: string, build: ImageBuild): Promise<string> {
+  const { registry, version, commit, platforms } = build;
+  const reference = `${registry}/${name}:${version}`;
+  await engine("manifest", "rm", reference).catch(() => {});
+  const labels = { version, revision: commit, source: "https://github.com/postrider/postrider" };
+  await buildImage(
+    name,
+    existsSync(USER_NPMRC) ? USER_NPMRC : undefined,
+    `--platform=${platforms.join(",")}`,
+    `--manifest=${reference}`,
+    ...Object.entries(labels).map(
+      ([key, value]) => `--label=org.opencontainers.image.${key}=${value}`,
+    ),
+  );
+  const folder = mkdtempSync(join(tmpdir(), "postrider-release-"));
+  try {
+    const file = join(folder, "digest");
+    const isLocal = isLocalRegistry(registry);
+    const options = ["--all", `--digestfile=${file}`, ...(isLocal ? ["--tls-verify=false"] : [])];
+    await engine("manifest", "push", ...options, reference, `docker://${reference}`);
+    return readFileSync(file, "utf8").trim();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
 
 const USAGE = `npm run release -- --registry HOST/PATH --key FILE [--platforms LIST] [--images LIST] [--dry-run]
 

@@ -11,6 +11,7 @@ import { startLoad } from "./load.ts";
 const SERVICES = ["accounts", "posts", "media", "inspector", "delivery"];
 const DEPLOYMENTS = SERVICES.map((name) => `deployment/${name}`);
 const PER_SECOND = 10;
+const POST_EVERY = 10;
 /** Longer than a few retries of a call, because a small cluster may be busy. */
 const PUBLISH_MS = 300_000;
 
@@ -74,7 +75,15 @@ async function main(): Promise<boolean> {
   const baseUrl = "http://127.0.0.1:8080";
   const simulatorUrl = "http://127.0.0.1:4100";
   const start = () =>
-    startLoad({ baseUrl, simulatorUrl, apiKey, accountId, perSecond: PER_SECOND });
+    startLoad({
+      baseUrl,
+      simulatorUrl,
+      apiKey,
+      accountIds: [accountId],
+      perSecond: PER_SECOND,
+      postEvery: POST_EVERY,
+      maxRetries: 0,
+    });
   let isGood = true;
   for (const [name, change] of Object.entries(STEPS))
     isGood = (await runStep(name, change, start)) && isGood;

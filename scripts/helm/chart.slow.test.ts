@@ -7,16 +7,19 @@ import { parseManifests } from "../manifests/check-overlay.ts";
 import { type Manifest, nameOf, ofKind } from "../manifests/manifest.ts";
 import { renderChart, renderOverlay } from "../manifests/tools.ts";
 import { toChart } from "./chart.ts";
+import { renderCell } from "./render-cell.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "postrider-chart-"));
 let overlay: readonly Manifest[];
+let renderedCell: string;
 
 // The first run on a machine without Helm fetches it, or compiles it.
 beforeAll(() => {
   const rendered = renderOverlay(join(root, "deploy/k8s/overlays/production"));
   overlay = parseManifests(rendered);
   mkdirSync(join(folder, "templates"));
-  for (const [path, text] of Object.entries(toChart(rendered)))
+  renderedCell = renderCell();
+  for (const [path, text] of Object.entries(toChart(rendered, renderedCell)))
     writeFileSync(join(folder, path), text);
   render();
 }, 900_000);
@@ -42,6 +45,38 @@ function comparable(manifests: readonly Manifest[]): readonly object[] {
 
 test("the Helm chart renders what the Kubernetes overlay `production` does", () => {
   expect(comparable(render())).toEqual(comparable(overlay));
+});
+
+test("the Helm chart with the values of a cell renders what the overlay `production` with components/cell does", () => {
+  const addresses = "eu1=https://eu1.example.com\\,us1=https://us1.example.com";
+  const cell = render(`--set=cell=eu1,cellAddresses=${addresses},host=eu1.example.com`);
+  const expected = renderedCell.replaceAll("postrider.example.com", "eu1.example.com");
+
+  expect(comparable(cell)).toEqual(comparable(parseManifests(expected)));
+});
+
+test("the Helm chart of a cell that is not the first gets only the keys that contain its name", () => {
+  const route = (...values: readonly string[]): unknown => {
+    const set = ["cell=us1", "host=us1.example.com", ...values].join();
+    const routes = ofKind(render(`--set=${set}`), "HTTPRoute");
+    const found = routes.find(({ metadata }) => metadata.name === "keys-of-cell");
+    return (found as { spec?: { rules: readonly object[] } } | undefined)?.spec?.rules[0];
+  };
+  const ownKeys = {
+    headers: [
+      {
+        name: "Authorization",
+        type: "RegularExpression",
+        value: "^[Bb]earer +pr_live_us1_[0-9A-Za-z]{49} *$",
+      },
+    ],
+  };
+
+  expect(route()).toMatchObject({ matches: [ownKeys, { path: {} }] });
+  expect(route("firstCell=false")).toMatchObject({
+    matches: [ownKeys],
+    filters: [{ urlRewrite: { hostname: "us1.example.com" } }],
+  });
 });
 
 test("a changed value of the Helm chart reaches every place, and starts new pods and Jobs", () => {

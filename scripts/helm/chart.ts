@@ -40,6 +40,28 @@ const VALUES: Readonly<Record<string, Value>> = {
   },
 };
 
+/** What makes an installation a cell (docs/scale.md), and its texts in components/cell. */
+const CELL_VALUES: Readonly<Record<string, Value & { readonly initial: string }>> = {
+  cell: { about: "Name of the cell; empty without cells.", text: "CELL: eu1", initial: "" },
+  cellAddresses: {
+    about: "Names and addresses of all cells: eu1=https://eu1.example.com,us1=…",
+    text: "CELL_ADDRESSES: eu1=https://eu1.example.com,us1=https://us1.example.com",
+    initial: "",
+  },
+  sharedHost: {
+    about: "Host name that leads the keys of all cells.",
+    text: "api.example.com",
+    initial: "api.example.com",
+  },
+};
+const CELL_TEXTS = [
+  ["pr_live_eu1_", "pr_live_{{ .Values.cell }}_"],
+  ["hostname: eu1.example.com", "hostname: {{ .Values.host }}"],
+] as const;
+/** The match of requests without a key of any cell. */
+const OTHER_REQUESTS = / +- path: \{\}\n/;
+
+const NONE = /^$/;
 /** Objects that an installation may do without. */
 const OPTIONS: Readonly<Record<string, { readonly about: string; readonly objects: RegExp }>> = {
   gateway: {
@@ -55,6 +77,11 @@ const OPTIONS: Readonly<Record<string, { readonly about: string; readonly object
     about: "Whether a Job creates the roles of the database, with the owner's password.",
     objects: /\/database-provision/,
   },
+  firstCell: {
+    about:
+      "Whether requests without the key of a cell, and keys from before it had a name, come here.",
+    objects: NONE,
+  },
 };
 
 /** ConfigMaps keep their names in a chart, so pods and Jobs are new ones when a value changes. */
@@ -67,11 +94,14 @@ function toPattern(text: string): readonly [string, string] {
 }
 
 function insertValues(text: string, used: Set<string>): string {
-  return Object.entries(VALUES).reduce((result, [name, { text: wanted }]) => {
-    const [prefix, value] = toPattern(wanted);
-    if (result.includes(prefix + value)) used.add(name);
-    return result.replaceAll(prefix + value, `${prefix}{{ .Values.${name} }}`);
-  }, text);
+  return Object.entries({ ...CELL_VALUES, ...VALUES }).reduce(
+    (result, [name, { text: wanted }]) => {
+      const [prefix, value] = toPattern(wanted);
+      if (result.includes(prefix + value)) used.add(name);
+      return result.replaceAll(prefix + value, `${prefix}{{ .Values.${name} }}`);
+    },
+    text,
+  );
 }
 
 function withChecksum(manifest: Manifest): Manifest {
@@ -87,31 +117,64 @@ function withChecksum(manifest: Manifest): Manifest {
   return copy;
 }
 
-function toTemplate(manifest: Manifest, used: Set<string>): string {
-  const text = insertValues(stringify(withChecksum(manifest), { lineWidth: 0 }), used)
+function toText(manifest: Manifest, used: Set<string>): string {
+  const text = CELL_TEXTS.reduce(
+    (changed, [from, to]) => changed.replaceAll(from, to),
+    stringify(withChecksum(manifest), { lineWidth: 0 }),
+  );
+  return insertValues(text, used)
     .replaceAll("CHECKSUM", CHECKSUM)
+    .replace(OTHER_REQUESTS, (line) => `{{- if .Values.firstCell }}\n${line}{{- end }}\n`)
     .replaceAll("namespace: postrider\n", "namespace: {{ .Release.Namespace }}\n")
     .replaceAll(
       new RegExp(`(?<=/\\w+:)${VERSION.replaceAll(".", "\\.")}$`, "gm"),
       "{{ .Chart.AppVersion }}",
     );
+}
+
+function toTemplate(manifest: Manifest, text: string): string {
   const option = Object.entries(OPTIONS).find(([, { objects }]) => objects.test(nameOf(manifest)));
   return option === undefined
     ? `---\n${text}`
     : `{{- if .Values.${option[0]} }}\n---\n${text}{{- end }}\n`;
 }
 
-/** The files of the chart by their paths. Helm creates the namespace, so the chart has none. */
-export function toChart(rendered: string): Readonly<Record<string, string>> {
+/** Each object as it is without cells and in one, where those differ. */
+function withCell(plain: string | undefined, inCell: string): string {
+  if (plain === inCell) return plain;
+  const otherwise = plain === undefined ? "" : `{{- else }}\n${plain}`;
+  return `{{- if .Values.cell }}\n${inCell}${otherwise}{{- end }}\n`;
+}
+
+function toTemplates(rendered: string, used: Set<string>): ReadonlyMap<string, string> {
   const manifests = parseAllDocuments(rendered).map((document) => document.toJS() as Manifest);
+  return new Map(
+    manifests
+      .filter(({ kind }) => kind !== "Namespace")
+      .map((manifest) => [nameOf(manifest), toTemplate(manifest, toText(manifest, used))]),
+  );
+}
+
+/**
+ * The files of the chart by their paths, from the overlay and from the same as a cell. Helm creates
+ * the namespace, so the chart has none.
+ */
+export function toChart(rendered: string, renderedCell: string): Readonly<Record<string, string>> {
   const used = new Set<string>();
-  const templates = manifests
-    .filter(({ kind }) => kind !== "Namespace")
-    .map((manifest) => toTemplate(manifest, used));
-  const unused = Object.keys(VALUES).filter((name) => !used.has(name));
+  const plain = toTemplates(rendered, used);
+  const templates = [...toTemplates(renderedCell, used)].map(([name, inCell]) =>
+    withCell(plain.get(name), inCell),
+  );
+  const unused = Object.keys({ ...CELL_VALUES, ...VALUES }).filter((name) => !used.has(name));
   if (unused.length > 0) throw new Error(`the overlay has no value of ${unused.join(", ")}`);
-  const values = Object.entries(VALUES).map(
-    ([name, { about, text }]) => `# ${about}\n${name}: ${JSON.stringify(toPattern(text)[1])}\n`,
+  const initial = Object.entries(VALUES).map(
+    ([name, { about, text }]) => [name, about, toPattern(text)[1]] as const,
+  );
+  const cell = Object.entries(CELL_VALUES).map(
+    ([name, value]) => [name, value.about, value.initial] as const,
+  );
+  const values = [...initial, ...cell].map(
+    ([name, about, value]) => `# ${about}\n${name}: ${JSON.stringify(value)}\n`,
   );
   const options = Object.entries(OPTIONS).map(([name, { about }]) => `# ${about}\n${name}: true\n`);
   const about = { description: "Publishes to social networks.", type: "application" };

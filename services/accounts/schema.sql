@@ -240,6 +240,7 @@ create table accounts.workspace_imports (
   manifest_sha256 text not null,
   progress jsonb not null default '{}'::jsonb,
   handover_hash bytea,
+  is_cancelled boolean not null default false,
   started_at timestamp with time zone not null default now(),
   constraint workspace_imports_pkey PRIMARY KEY (workspace_id),
   constraint workspace_imports_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id)

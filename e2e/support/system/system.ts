@@ -140,6 +140,8 @@ export async function startSystem(
     readonly replica?: StackOptions["replica"];
     /** Data folder of a stopped system, whose data the new system uses. */
     readonly dataDir?: string;
+    /** Port of the gateway; default: any free one. */
+    readonly port?: number;
   } = {},
 ): Promise<System> {
   const dataDir = options.dataDir ?? makeTestFolder("stack");
@@ -148,7 +150,7 @@ export async function startSystem(
   const reports: string[] = [];
   const stack = await startStack({
     dataDir,
-    port: 0,
+    port: options.port ?? 0,
     kafka: bus === "kafka",
     replicas: options.replicas ?? defaultReplicas(),
     ...(options.replica === undefined ? {} : { replica: options.replica }),

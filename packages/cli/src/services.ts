@@ -1,10 +1,13 @@
+import { createReadStream } from "node:fs";
+import * as http from "node:http";
+import * as https from "node:https";
+import { pipeline } from "node:stream/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import type { ServiceName, Settings } from "#src/config.ts";
 import { NotRunningError } from "#src/failures.ts";
-import { putFile } from "#src/put-file.ts";
 
 /** Time limit of one RPC in milliseconds. The longest RPC connects 1,000 simulated accounts. */
 const TIMEOUT_MS = 110_000;
@@ -64,4 +67,25 @@ export class Services implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#peers.values()].map((peer) => peer[Symbol.asyncDispose]()));
   }
+}
+
+interface FileToPut {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** PEM of the authority of the server's certificate; undefined = the public ones. */
+  readonly ca?: string | undefined;
+}
+
+/** Streams the file. Returns the HTTP status of the answer, which may come before its end. */
+async function putFile(url: URL, { path, headers, ca }: FileToPut): Promise<number> {
+  const { request } = url.protocol === "https:" ? https : http;
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const sent = request(url, { method: "PUT", headers, ...(ca === undefined ? {} : { ca }) });
+  sent.once("response", (answer) => {
+    answer.resume();
+    resolve(answer.statusCode ?? 0);
+  });
+  sent.once("error", reject);
+  await pipeline(createReadStream(path), sent).catch(reject);
+  return await promise;
 }

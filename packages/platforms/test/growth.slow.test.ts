@@ -7,7 +7,8 @@ import { toPostFields } from "#src/facebook/publishing/post-steps.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { parseChatAddress } from "#src/telegram/chat-address.ts";
 import { composeText, findLongMarkRun, normalizeText } from "#src/text/normalize-text.ts";
-import { countText, parseTelegramHtml } from "#src/text/text.ts";
+import { parseTelegramHtml } from "#src/text/telegram-html.ts";
+import { countText } from "#src/text/text.ts";
 import { findUrls } from "#src/text/urls.ts";
 import { compareSent, compareShown, normalizeUrl } from "#src/x/publishing/timeline-text.ts";
 

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildDashboard, tryToBuildDashboard } from "@postrider/local/processes/build-dashboard";
 import { bundle } from "@postrider/local/processes/bundle";
@@ -12,24 +12,63 @@ import { BUNDLE_FLAGS } from "@postrider/local/processes/node-process";
 import { poll } from "@postrider/local/processes/poll";
 import { toPart } from "@postrider/local/processes/start-child";
 import {
-  PartRegistry,
   type PartPlan,
+  PartRegistry,
   type SupervisedPart,
 } from "@postrider/local/processes/supervised-part";
+import { prepareDatabase } from "@postrider/local/stack/database";
 import { compileCache, root } from "@postrider/local/stack/layout";
+import { loadSecrets, type Secrets } from "@postrider/local/stack/secrets";
 import { perService, type ServiceName, serviceNames } from "@postrider/local/stack/services";
 import { STOP_GRACE_MS } from "@postrider/platforms/http/platform-request";
+import { openSql } from "@postrider/shared/postgres";
+import { untilItAnswers, type WaitOptions } from "@postrider/shared/postgres/until-it-answers";
 import { GRACE_MS } from "@postrider/shared/process/lifecycle";
 import { createLogger, type Logger } from "@postrider/shared/telemetry/logger";
 import type { Environment } from "#src/config.ts";
-import { openDatabase } from "#src/database.ts";
 import { relayLines } from "#src/relay-lines.ts";
 import {
   inspectorSettings,
-  serviceSettings,
   type ServePlan,
+  serviceSettings,
   urlsOf,
 } from "#src/service-settings.ts";
+
+interface DatabaseOptions extends WaitOptions {
+  readonly url: string;
+  readonly secretsFile: string;
+  /** Makes new secrets although the database has data. */
+  readonly newSecrets: boolean;
+}
+
+/**
+ * Loads the secrets, or makes them at the first start, and brings roles and schemas up to date. Two
+ * at once are safe: each migration holds a lock. Waits for a Postgres that does not answer yet.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<Secrets> {
+  return await untilItAnswers(async () => {
+    if (!existsSync(options.secretsFile) && !options.newSecrets)
+      await assertEmpty(options.url, options.secretsFile);
+    const secrets = loadSecrets(options.secretsFile);
+    await prepareDatabase(options.url, secrets);
+    return secrets;
+  }, options);
+}
+
+/** New keys could not decrypt what the database has, and new passwords would lock others out. */
+async function assertEmpty(url: string, file: string): Promise<void> {
+  const sql = openSql({ url, poolSize: 1, applicationName: "postrider-serve" });
+  try {
+    const [row] = await sql<{ isUsed: boolean }[]>`
+      select to_regnamespace('accounts') is not null as "isUsed"`;
+    if (row?.isUsed === true)
+      throw new Error(
+        `the database has the data of Postrider, but ${file}, which has the keys of this data, is missing: restore it from your backup, or set POSTRIDER_DATA_DIR to its folder. To give up the connections of all accounts instead, see docs/one-server.md`,
+      );
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
 
 /** A process that has not ended this time after its own limit is killed. */
 const KILL_AFTER_MS = 5_000;
@@ -40,7 +79,7 @@ const READY_POLL_MS = 250;
 const INSPECTOR_FLAGS = ["--max-semi-space-size=2"];
 const INSPECTOR = join(root, "services/media/src/inspection/server/main.ts");
 
-export interface ServeOptions extends Omit<ServePlan, "secrets"> {
+interface ServeOptions extends Omit<ServePlan, "secrets"> {
   readonly newSecrets: boolean;
   readonly logger: Logger;
   readonly signal: AbortSignal;

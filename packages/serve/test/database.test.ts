@@ -4,7 +4,7 @@ import { startEmbeddedPostgres } from "@postrider/local/postgres/embedded-postgr
 import { findStablePort } from "@postrider/local/processes/free-port";
 import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openDatabase } from "#src/database.ts";
+import { openDatabase } from "#src/serve.ts";
 
 let folder: string;
 

@@ -70,7 +70,7 @@ export function wrongStatus(
   return conflict(reason, [{ code: "wrong_status", status, allowed: [...allowed] }]);
 }
 
-/** Another cell has the workspace of the request, and answers at `address`. */
+/** Another cell has the workspace of the request, and answers at `address`: status 421. */
 export function wrongCell(cell: string, address: string): ServiceError {
   return conflict("wrong_cell", [{ code: "wrong_cell", cell, address }]);
 }

@@ -37,10 +37,9 @@ import { startRemovingOwnWorkspaces } from "#src/jobs/remove-workspaces.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
-import { createCellChecks } from "#src/operations/cell-check.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { createInstallationChecks } from "#src/operations/installation-checks.ts";
+import { createCellChecks, createInstallationChecks } from "#src/operations/installation-checks.ts";
 import { createTokenGuard } from "#src/operations/token-guard.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 

@@ -81,6 +81,30 @@ test("half of an imported workspace cannot be started by withdrawing its deletio
   await expect(finish).rejects.toThrow("invalid_transition");
 });
 
+test("an import does not continue once the deletion of its workspace was requested, and does not withdraw the request", async () => {
+  await using given = await open();
+  const { workspaceId, imports, app } = given;
+  await given.begin();
+  await app.workspaces.deleteWorkspace({ id: workspaceId, graceSeconds: 3600n });
+  await expect(given.begin()).rejects.toThrow("already_exists");
+  const progress = { workspaceId, file: "posts.posts.jsonl", rows: 500 };
+  await expect(imports.recordWorkspaceImport(progress)).rejects.toThrow("invalid_transition");
+  const finish = imports.finishWorkspaceImport({ workspaceId });
+  await expect(finish).rejects.toThrow("invalid_transition");
+  const { removals } = await app.removals.listWorkspaceRemovals({});
+  expect(removals).toMatchObject([{ workspaceId, isRemoving: false }]);
+});
+
+test("an import does not continue once the removal of its workspace has begun", async () => {
+  await using given = await open();
+  const { workspaceId, imports, sql } = given;
+  await given.begin();
+  await sql`update workspaces set removes_at = now()`;
+  await expect(given.begin()).rejects.toThrow("already_exists");
+  const progress = { workspaceId, file: "posts.posts.jsonl", rows: 500 };
+  await expect(imports.recordWorkspaceImport(progress)).rejects.toThrow("invalid_transition");
+});
+
 test.each<[string, object]>([
   ["the id of another workspace", { id: "01a1ff6c-075a-743f-b478-fcf2e7c7655a" }],
   ["an empty name", { name: " " }],

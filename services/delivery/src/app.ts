@@ -33,7 +33,7 @@ import {
   type EngagementRpc,
 } from "#src/engagement/app.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
-import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
+import { listCommentActions } from "#src/engagement/operations/to-comment-action.ts";
 import { createDoctor, startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";

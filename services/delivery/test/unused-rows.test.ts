@@ -5,7 +5,7 @@ import {
   deleteAgedBackfills,
   deleteUnusedRules,
   deleteUnwatchedMedia,
-} from "#src/engagement/db/unused-rows.ts";
+} from "#src/engagement/db/old-rows.ts";
 import { deleteOldRevoked } from "#src/webhooks/db/subscriptions.ts";
 import { openDatabase } from "./publishing/fixture.ts";
 

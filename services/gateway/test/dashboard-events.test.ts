@@ -9,7 +9,7 @@ import {
   type StreamLimits,
 } from "#src/routes/dashboard/event-streams.ts";
 import { SESSION_HEADERS } from "./dashboard-fixture.ts";
-import { admitted, createTestServer, POST_ID, WORKSPACE_ID, type Peers } from "./fixture.ts";
+import { admitted, createTestServer, LIMIT, POST_ID, WORKSPACE_ID, type Peers } from "./fixture.ts";
 
 interface Wanted {
   readonly cursor: string;
@@ -209,28 +209,64 @@ test("the session of a page that is closed while its request is admitted is not 
   expect(asked).toBe(1);
 });
 
+test("the stream of an ended session ends although its address has had too many failed requests", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  let isOver = false;
+  const server = await open({}, () =>
+    isOver
+      ? { kind: "rate_limited", workspaceId: undefined, retryAfterSeconds: 9, limit: LIMIT }
+      : admitted({ keyId: undefined, sessionId: newId() }),
+  );
+  const { answer, state } = await server.connect();
+  expect(answer.status).toBe(200);
+  isOver = true;
+  vi.advanceTimersByTime(15_000);
+  await eventually(() => expect(state.isOver).toBe(true));
+});
+
+function toStream(writableLength: number, workspaceId = WORKSPACE_ID) {
+  const seen = { texts: [] as string[], isCut: false, isEnded: false };
+  const response = {
+    write: (text: string) => seen.texts.push(text) > 0,
+    end: () => {
+      seen.isEnded = true;
+      return response as never;
+    },
+    destroy: () => {
+      seen.isCut = true;
+      return response as never;
+    },
+    writableLength,
+    destroyed: false,
+  };
+  return { seen, workspaceId, sessionId: newId(), response };
+}
+
+test("when all streams of a process are taken, a workspace with fewer gets one of the workspace with the most, until they have equally many", () => {
+  const streams = new EventStreams({ ...STREAM_LIMITS, perProcess: 4 }, () => undefined);
+  const many = Array.from({ length: 4 }, () => toStream(0));
+  for (const each of many) streams.add(each);
+  const other = newId();
+  const opened = [1, 2, 3].map(() => {
+    const stream = toStream(0, other);
+    if (!streams.hasRoom(stream)) return false;
+    streams.add(stream);
+    return true;
+  });
+  expect(opened).toEqual([true, true, false]);
+  expect(many.map(({ seen }) => seen.isEnded)).toEqual([true, true, false, false]);
+  expect(many.some((each) => streams.hasRoom(each))).toBe(false);
+  streams.endAll();
+});
+
 test("a page that does not read is cut off, and the others of its workspace get the hint", async () => {
   const streams = new EventStreams({ ...STREAM_LIMITS, gatherMs: 1 }, () => undefined);
-  const toStream = (writableLength: number) => {
-    const seen = { texts: [] as string[], isCut: false };
-    const response = {
-      write: (text: string) => seen.texts.push(text) > 0,
-      end: () => response as never,
-      destroy: () => {
-        seen.isCut = true;
-        return response as never;
-      },
-      writableLength,
-      destroyed: false,
-    };
-    return { seen, workspaceId: WORKSPACE_ID, sessionId: newId(), response };
-  };
   const [reading, stuck] = [toStream(0), toStream(STREAM_LIMITS.maxUnreadBytes + 1)];
   streams.add(reading);
   streams.add(stuck);
   streams.send(WORKSPACE_ID, { type: "post", id: POST_ID });
   await eventually(() => expect(reading.seen.texts.at(-1)).toContain(POST_ID));
-  expect(stuck.seen).toEqual({ texts: [], isCut: true });
+  expect(stuck.seen).toEqual({ texts: [], isCut: true, isEnded: false });
   streams.endAll();
 });
 

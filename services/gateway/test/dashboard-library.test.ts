@@ -5,6 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { createDashboardServer, expectForm, withoutScope } from "./dashboard-fixture.ts";
 import { summary } from "./error-body.ts";
 import { MEDIA_ID, postOf, POST_ID, POST_RECORD, PUBLIC_URL, WORKSPACE_ID } from "./fixture.ts";
+import { refuse, startMediaStandIn } from "./media-stand-in.ts";
 
 const MEDIA = {
   id: MEDIA_ID,
@@ -20,7 +21,9 @@ const MEDIA = {
   createdAt: { seconds: 1_795_000_000n, nanos: 0 },
 };
 
+const files = await startMediaStandIn();
 const server = await createDashboardServer((answer) => ({
+  mediaUrl: files.url,
   posts: { getPost: (request) => answer(request, { post: postOf() }) },
   metrics: {
     listMetricsHistory: (request) => answer(request, { json: '{"targets":[]}' }),
@@ -44,7 +47,10 @@ const server = await createDashboardServer((answer) => ({
       answer(request, { outcome: "reply", keywords: ["price"], isSendingEnabled: false }),
   },
 }));
-afterAll(() => server[Symbol.asyncDispose]());
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await files[Symbol.asyncDispose]();
+});
 
 test("a page of media has signed addresses, the use of each file, and the storage", async () => {
   const answer = await server.send({ url: "/media?kind=image&unused=true&limit=10&cursor=c" });
@@ -58,6 +64,32 @@ test("a page of media has signed addresses, the use of each file, and the storag
   const filter = { kind: "image", unused: true, withoutAltText: false, limit: 10, cursor: "c" };
   expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, ...filter }]);
   expect(summary(await server.send({ url: "/media?limit=101" }))).toEqual([400, "invalid_request"]);
+});
+
+test("the small picture of a file comes from the session's workspace and is kept by this browser for a day, and a file without one has no body", async () => {
+  const url = `/media/${MEDIA_ID}/preview`;
+  files.handle((request, response) => {
+    if (request.url?.endsWith("rendition=preview") !== true) response.writeHead(500).end();
+    response.writeHead(200, { "content-type": "image/jpeg", "content-length": 3 }).end("jpg");
+  });
+  const answer = await server.send({ url });
+  expect([answer.statusCode, answer.body]).toEqual([200, "jpg"]);
+  expect(answer.headers).toMatchObject({
+    "content-type": "image/jpeg",
+    "cache-control": "private, max-age=86400",
+    vary: expect.stringContaining("cookie") as string,
+    "x-content-type-options": "nosniff",
+  });
+  expect(files.seen[0]?.url).toContain(`/objects/${WORKSPACE_ID}/${MEDIA_ID}?`);
+
+  files.handle((_request, response) => response.writeHead(204).end());
+  const none = await server.send({ url });
+  expect([none.statusCode, none.body]).toEqual([204, ""]);
+  files.handle((_request, response) => refuse(response, notFound()));
+  expect(summary(await server.send({ url }))).toEqual([404, "not_found"]);
+  expect((await server.send({ url })).headers["cache-control"]).toBe("no-store");
+  const refused = await server.send({ url }, withoutScope("posts:read"));
+  expect(summary(refused)).toEqual([403, "insufficient_scope"]);
 });
 
 test("the history of metrics is asked for the targets of the session's own post", async () => {

@@ -45,6 +45,7 @@ const server = await createDashboardServer((answer) => ({
   posts: {
     getPost: (request) => answer(request, { post: postOf(FAILED) }),
     batchGetPosts: (request) => answer(request, { posts: [postOf(FAILED)] }),
+    listPosts: (request) => answer(request, { json: `{"posts":[],"nextCursor":null}` }),
   },
   publishingStatus: {
     batchGetWaits: (request) =>
@@ -101,6 +102,8 @@ test("the words of a list of posts have the cause, the platform's own words and 
     posts: [
       {
         postId: POST_ID,
+        status: "publishing",
+        text: POST_RECORD.content,
         targets: [
           {
             accountId: ACCOUNT_ID,
@@ -119,6 +122,17 @@ test("the words of a list of posts have the cause, the platform's own words and 
   ]);
   const malformed = await server.send({ url: `/posts/words?ids=${POST_ID},x` });
   expect(summary(malformed)).toEqual([400, "invalid_request"]);
+});
+
+test("the calendar reads all posts between two dates in one request of up to 1,000", async () => {
+  const url = "/posts?from=2026-11-01&to=2026-11-30&cursor=c";
+  expect((await server.send({ url })).json()).toEqual({ posts: [], nextCursor: null });
+  const dates = { from: "2026-11-01", to: "2026-11-30" };
+  expect(server.seen()).toMatchObject([
+    { workspaceId: WORKSPACE_ID, ...dates, cursor: "c", limit: 1_000 },
+  ]);
+  const without = await server.send({ url: "/posts?from=2026-11-01" });
+  expect(summary(without)).toEqual([400, "invalid_request"]);
 });
 
 test("the targets of a post say what those wait for that have not ended", async () => {
@@ -240,6 +254,7 @@ test("the status joins what holds publishing back with the quotas and when they 
 
 test.each([
   ["GET", "/overview", "posts:read"],
+  ["GET", "/posts?from=2026-11-01&to=2026-11-30", "posts:read"],
   ["GET", `/posts/words?ids=${POST_ID}`, "posts:read"],
   ["GET", `/posts/${POST_ID}/targets`, "posts:read"],
   ["POST", RESOLVE, "posts:write"],

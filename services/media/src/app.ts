@@ -36,6 +36,7 @@ import { startRemovingOldMedia } from "#src/jobs/remove-old-media.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
 import { startRemovingWorkspaceMedia } from "#src/jobs/remove-workspaces.ts";
 import { Imports } from "#src/operations/imports.ts";
+import { createPreviews } from "#src/operations/previews.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
 import { createStoreCheck, createStoreOwnerCheck } from "#src/operations/store-check.ts";
@@ -43,9 +44,8 @@ import { StoreGuard } from "#src/operations/store-guard.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
-import { guardStore } from "#src/storage/guarded-store.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { openObjectStore } from "#src/storage/open-object-store.ts";
+import { guardStore, openObjectStore } from "#src/storage/open-object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
 
 /** How long CompleteUpload waits; the check continues afterwards. */
@@ -72,6 +72,7 @@ export async function startApp(config: Config): Promise<App> {
   const nudgeRelay = lateRelay.nudge;
   const work = await createFileWork(config, { sql, store, logger, nudgeRelay });
   const { inspector: _inspector, ...operations } = work;
+  const findPreview = createPreviews({ sql, renditions: work.renditions });
   const stopping = new AbortController();
   const server = await listenService({
     config,
@@ -82,7 +83,7 @@ export async function startApp(config: Config): Promise<App> {
       createAppRoutes({ config, sql, store, guard, posts, nudgeRelay, ...operations }),
       { checks: createDiagnosticChecks(config, { sql, files, guard, bus: () => started.bus }) },
     ),
-    plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
+    plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal, findPreview }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const bus = await openBus({ ...config, sql, guard: guard.data, logger });

@@ -44,7 +44,7 @@ function readLimits(read: EnvReader) {
       .integer("MEDIA_STORAGE_BYTES", { default: 100_000_000_000, min: 0 }),
     retentionDays: read
       .about(
-        "Number of days after the last publication at which media are removed that only ended posts use. Drafts and scheduled posts keep their media, and media that were never published stay. 0 keeps all media.",
+        "Media that only ended posts use are removed this number of days after their last publication. Drafts and scheduled posts keep their media, and media that were never published stay. 0 keeps all media.",
       )
       .integer("MEDIA_RETENTION_DAYS", { default: 30, min: 0, max: 36_500 }),
     grantMs: read

@@ -22,9 +22,8 @@ import { deleteUsages, hasUsages, listUsages, type MediaRef } from "#src/db/medi
 import { insertReadyMedia, listMediaByIds } from "#src/db/media.ts";
 import { blocksDeletion, type Usage, type UsingPost } from "#src/domain/usage.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
-import { releaseMedia } from "#src/rpc/release-media.ts";
+import { releaseMedia, useMedia } from "#src/rpc/media-service.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
-import { useMedia } from "#src/rpc/use-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 // These tests run the real posts service beside the media service, each with its own database.

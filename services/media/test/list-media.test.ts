@@ -1,5 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import { afterAll, expect, test } from "vitest";
+import { listLibrary } from "#src/db/media-library.ts";
 import { insertReadyMedia } from "#src/db/media.ts";
 import { startMedia } from "./media-fixture.ts";
 
@@ -94,4 +95,32 @@ test("a cursor that is not an id is refused, and one of another workspace shows 
   const theirs = await addImage(other);
   await expect(list(own, { cursor: "x" })).rejects.toMatchObject({ reason: "invalid_cursor" });
   expect((await list(own, { cursor: theirs })).ids).toEqual([mine]);
+});
+
+test("a filtered page reads only the newest files of its workspace, however many others are stored", async () => {
+  const { sql } = service;
+  const workspaceId = newId();
+  for (const workspace of [workspaceId, newId()])
+    await sql`
+      insert into media (id, workspace_id, status, file_name, object_key, kind, content_type, bytes, sha256,
+        delivery_bytes, delivery_sha256, delivery_content_type, ready_at)
+      select gen_random_uuid(), ${workspace}, 'ready', 'a.png', gen_random_uuid(), 'image', 'image/png', 1, 'a', 1, 'a',
+        'image/png', now()
+      from generate_series(1, 4000)`;
+  await sql`
+    insert into media_usages (workspace_id, media_id, post_id, post_version)
+    select workspace_id, id, gen_random_uuid(), 1
+    from media, generate_series(1, 2)`;
+  await service.database.ownerSql`analyze media.media, media.media_usages`;
+  for (const filter of [{ kind: "video" }, { isUnused: true }, { isWithoutAltText: true }]) {
+    const all = { kind: undefined, isUnused: false, isWithoutAltText: false, ...filter };
+    const read = await sql.begin(async (tx) => {
+      await listLibrary(tx, workspaceId, { ...all, limit: 50, before: undefined });
+      return await tx<{ rows: number }[]>`
+        select sum(seq_tup_read + idx_tup_fetch)::int as rows
+        from pg_stat_xact_user_tables
+        where relname in ('media', 'media_usages')`;
+    });
+    expect(read[0]?.rows).toBeLessThan(4_000);
+  }
 });

@@ -37,6 +37,7 @@ import { removeOldMediaPage } from "#src/jobs/remove-old-media.ts";
 import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 import { Imports } from "#src/operations/imports.ts";
+import { createPreviews } from "#src/operations/previews.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
 import { StoreGuard } from "#src/operations/store-guard.ts";
@@ -44,8 +45,8 @@ import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
-import { guardStore } from "#src/storage/guarded-store.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
+import { guardStore } from "#src/storage/open-object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
 
 export const identities = createTestIdentities();
@@ -179,7 +180,13 @@ async function startReplica(
   const stopping = new AbortController();
   await addPlainRoutes(server, {
     routes: createPlainRoutes(
-      { sql, store, logger, stopping: stopping.signal },
+      {
+        sql,
+        store,
+        logger,
+        stopping: stopping.signal,
+        findPreview: createPreviews({ sql, renditions }),
+      },
       options.maxTransfers,
     ),
     access,

@@ -78,6 +78,7 @@ async function media(preparedDays: number | null = 40) {
     await sql`update media set prepared_at = ${daysAgo(preparedDays)} where id = ${id}`;
   return {
     id,
+    workspaceId,
     /** Records the use by a post; `endedDays` undefined: a draft or scheduled post. */
     use: async (endedDays?: number, change: Partial<KnownPost> = {}) => {
       const postId = newId();
@@ -143,6 +144,16 @@ test("while the posts service knows none of the posts that used media last, beca
   posts.known.clear();
   await service.removeOldMedia();
   expect(await kept.status()).toBe("ready");
+});
+
+test("media of a workspace that is being imported stay, because the uses by its posts may not be there yet", async () => {
+  const { workspaceId, status } = await media();
+  await service.rows.prepareRowImport({ workspaceId });
+  await service.removeOldMedia();
+  expect(await status()).toBe("ready");
+  await service.rows.releaseRowImport({ workspaceId });
+  await service.removeOldMedia();
+  expect(await status()).toBe("deleting");
 });
 
 test("with 0 days no media are removed", async () => {

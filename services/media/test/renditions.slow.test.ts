@@ -84,10 +84,63 @@ async function get({ workspaceId, id }: Ref, rendition: string, headers: Outgoin
   return { status: response.statusCode, headers: response.headers, body };
 }
 
+/** While it is not made, it is asked for again; the work continues. */
+const preview = (ref: Ref) =>
+  eventually(async () => {
+    const answer = await get(ref, "preview");
+    if (answer.status === 503) throw new Error("the preview is not made yet");
+    return answer;
+  });
+
 async function usedBytes(workspaceId: string): Promise<bigint> {
   const { storage } = await service.storage.getStorage({ workspaceId });
   return storage?.usedBytes ?? -1n;
 }
+
+test("the preview of an image is made once for several requests, leaves its description free to change, and is deleted with its media", async () => {
+  const body = await picture({ width: 1_200, height: 800 }).jpeg({ quality: 100 }).toBuffer();
+  expect(body.length).toBeGreaterThan(60_000);
+  const ref = await ready({ body, contentType: "image/jpeg" });
+  renders = 0;
+  const before = await usedBytes(ref.workspaceId);
+  const answers = await Promise.all([
+    get(ref, "preview"),
+    get(ref, "preview"),
+    get(ref, "preview"),
+  ]);
+  const [first] = answers;
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(first?.headers["content-type"]).toBe("image/jpeg");
+  expect(first?.body.length).toBeLessThanOrEqual(60_000);
+  expect(await sharp(first?.body).metadata()).toMatchObject({ width: 480, height: 320 });
+  expect(renders).toBe(1);
+  expect((await service.listStored()).length).toBeGreaterThan(1);
+  expect(await usedBytes(ref.workspaceId)).toBe(before + BigInt(first?.body.length ?? 0));
+  // The description can still be changed, which is not so after a platform has received a file.
+  const described = { workspaceId: ref.workspaceId, id: ref.id, altText: "a hill" };
+  expect((await service.media.updateMedia(described)).media).toMatchObject({ altText: "a hill" });
+
+  const stored = await service.listStored();
+  await service.media.deleteMedia({ workspaceId: ref.workspaceId, id: ref.id });
+  await service.removeObjects(0);
+  expect(await service.listStored()).toHaveLength(stored.length - 2);
+  expect((await get(ref, "preview")).status).toBe(404);
+});
+
+test("a small image is its own preview, and videos and animated images have none", async () => {
+  const small = await photo();
+  const own = await preview(await ready({ body: small }));
+  expect(own).toMatchObject({ status: 200, headers: { "content-type": "image/png" } });
+  const video = await ready({ body: Buffer.from(sampleMp4()), contentType: "video/mp4" });
+  expect(await preview(video)).toMatchObject({ status: 204, body: Buffer.alloc(0) });
+  const frame = await picture({ width: 500, height: 400 }).png().toBuffer();
+  const animated = await sharp([frame, small], { join: { animated: true } })
+    .gif()
+    .toBuffer();
+  expect(animated.length).toBeGreaterThan(60_000);
+  const gif = await ready({ body: animated, contentType: "image/gif" });
+  expect((await preview(gif)).status).toBe(204);
+});
 
 test("PrepareMedia makes a rendition, and GET /objects serves it as a whole and in ranges", async () => {
   const ref = await ready();

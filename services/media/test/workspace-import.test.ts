@@ -51,6 +51,17 @@ test("imported media keep their id, description and times, and their file is che
   expect((await target.files.beginMediaFile({ workspaceId, row })).uploadToken).toBe("");
 });
 
+test("media whose name has 255 characters are imported, however many UTF-16 units these are", async () => {
+  const { workspaceId, row } = await exportMedia();
+  await target.rows.prepareRowImport({ workspaceId });
+  const named = (count: number) => changed(row, { file_name: "😀".repeat(count) });
+  const { uploadToken } = await target.files.beginMediaFile({ workspaceId, row: named(255) });
+  expect(uploadToken).not.toBe("");
+  await expect(target.files.beginMediaFile({ workspaceId, row: named(256) })).rejects.toMatchObject(
+    { reason: "invalid_request" },
+  );
+});
+
 test("an import of a file that stopped before its upload or after it begins again", async () => {
   const media = await exportMedia();
   const { workspaceId, row } = media;

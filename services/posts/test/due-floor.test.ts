@@ -1,5 +1,6 @@
+import type { SqlFragment } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
-import { nextDue } from "#src/db/due-posts.ts";
+import { isPostDue, nextDue } from "#src/db/due-posts.ts";
 import { newWorkspace, startPostsForFile } from "./fixture.ts";
 
 const posts = await startPostsForFile();
@@ -23,10 +24,10 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-/** Returns the number of database pages that the scheduler's query for the next due post reads. */
-async function countPages(since: Date | null): Promise<number> {
+/** Returns the number of database pages that a query of the scheduler reads. */
+async function countPages(query: SqlFragment): Promise<number> {
   const rows = await posts.sql<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }[]>`
-    explain (analyze, buffers, format json) ${nextDue(posts.sql, since)}`;
+    explain (analyze, buffers, format json) ${query}`;
   const plan = Object.values(rows[0] ?? {})[0]?.[0].Plan;
   if (plan === undefined) throw new Error("the plan of the query is missing");
   return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
@@ -38,9 +39,24 @@ test("the scheduler's search for due posts skips posts that were already started
     await startPostsOfThePast(10_000);
     const [{ floor }] = await nextDue(posts.sql, null);
 
-    expect(await countPages(null)).toBeGreaterThan(100);
-    expect(await countPages(floor)).toBeLessThan(10);
+    const pagesFrom = (since: Date | null) => countPages(posts.sql`${nextDue(posts.sql, since)}`);
+    expect(await pagesFrom(null)).toBeGreaterThan(100);
+    expect(await pagesFrom(floor)).toBeLessThan(10);
   });
+});
+
+test("the question whether a post is due reads no posts that are scheduled for later", async () => {
+  const { sql } = posts;
+  await sql`
+    insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
+      created_at, updated_at)
+    select gen_random_uuid(), ${newWorkspace()}, 'scheduled', 'hello', '{}', '{}', '[]',
+      now() + interval '1 day' + n * interval '1 second', 'rest', now(), now()
+    from generate_series(1, 10_000) as n`;
+  await posts.migrationSql`analyze posts`;
+  const [{ floor }] = await nextDue(sql, null);
+
+  expect(await countPages(sql`select ${isPostDue(sql, floor)}`)).toBeLessThan(10);
 });
 
 test("the scheduler's search for due posts starts at a time that is before the next due post and at least a minute before the database's time", async () => {

@@ -186,7 +186,7 @@ test("paging through a list of posts while posts are added returns every earlier
   expect(met.toSorted()).toEqual(earlier.toSorted());
 });
 
-test.each([0, 101, -1])("ListPosts rejects a limit of %i", async (limit) => {
+test.each([0, 1_001, -1])("ListPosts rejects a limit of %i", async (limit) => {
   await expect(posts.posts.listPosts({ workspaceId: newWorkspace(), limit })).rejects.toMatchObject(
     {
       reason: "invalid_request",
@@ -310,4 +310,33 @@ test("paging through a filtered list of posts while posts are added and publishe
   });
 
   expect(met).toEqual(earlier.toReversed());
+});
+
+test("a page with several filters looks at 5,000 posts of one of them at most, and the pages together have every post that passes once", async () => {
+  const workspaceId = newWorkspace();
+  const [first = "", second = ""] = await draft(workspaceId, [1, 1]);
+  await posts.sql`
+    insert into posts (id, workspace_id, status, content, options, media_ids, media, created_via, created_at, updated_at)
+    select gen_random_uuid(), workspace_id, 'failed', content, options, media_ids, media, 'mcp',
+      created_at - n * interval '1 second', updated_at
+    from posts
+    cross join generate_series(1, 10000) as n
+    where id = ${first}`;
+  await posts.sql`
+    update posts
+    set status = 'failed',
+      created_at = created_at - case when id = ${second} then 1 else 0 end * interval '1 day'
+    where workspace_id = ${workspaceId}`;
+
+  const pages: string[][] = [];
+  let cursor: string | null = null;
+  do {
+    const after = cursor === null ? {} : { cursor };
+    const filter = { status: "failed", createdVia: "rest", limit: 1 };
+    const page = await posts.posts.listPosts({ workspaceId, ...filter, ...after });
+    pages.push(page.posts.map(({ id }) => id));
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+
+  expect(pages).toEqual([[first], [], [second]]);
 });

@@ -1,4 +1,5 @@
 import { firstIdAt, newId } from "@postrider/shared/ids";
+import { recordImport } from "@postrider/shared/workspaces/import-state";
 import { beforeEach, expect, test } from "vitest";
 import { deleteRevokedRules } from "#src/db/queue-slot-rules.ts";
 import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
@@ -59,6 +60,20 @@ test("a post that ended more than 400 days ago is removed with its targets, atte
     select (select count(*)::int from targets) as targets, (select count(*)::int from target_attempts) as attempts,
       (select count(*)::int from duplicate_guards) as guards`;
   expect(rows).toEqual({ targets: 1, attempts: 1, guards: 1 });
+});
+
+test("a scheduled post of a workspace that is being imported stays, although it arrives as a cancelled one and its targets later", async () => {
+  const post = await published();
+  const { workspaceId } = post;
+  const id = await age(post, 401);
+  await posts.sql`update posts set status = 'cancelled'`;
+  await posts.sql`delete from targets`;
+  await posts.sql.begin((tx) => recordImport(tx, workspaceId, "workspace.import"));
+  await posts.removeOld();
+  expect(await listIds()).toEqual([id]);
+  await posts.sql.begin((tx) => recordImport(tx, workspaceId, "workspace.finish_import"));
+  await posts.removeOld();
+  expect(await listIds()).toEqual([]);
 });
 
 test("an old post stays if it changed within 400 days, and an old draft or scheduled post, and a post with a target in deletion, stay for ever", async () => {

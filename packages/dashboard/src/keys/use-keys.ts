@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent } from "react";
+import { useEffectEvent, useLayoutEffect } from "react";
 import { readSettings } from "../settings/settings.ts";
 import { keyNameOf, matchSequence } from "./key-names.ts";
 
@@ -49,10 +49,10 @@ function isLetter(key: string): boolean {
   return !key.includes("+") && key !== "escape";
 }
 
-/** Keys of a component while it is mounted. */
+/** Keys of a component while it is mounted. They work as soon as it is seen, not a moment later. */
 export function useKeys(handlers: KeyHandlers): void {
   const newest = useEffectEvent(() => handlers);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const layer = { handlers: newest };
     if (layers.length === 0) addEventListener("keydown", handle);
     layers.push(layer);

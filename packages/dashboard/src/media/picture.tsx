@@ -6,11 +6,14 @@ import { useSession } from "../session/session-context.ts";
 import { useWords } from "../words/use-words.ts";
 import { mediaWords } from "./media-words.ts";
 import css from "./media.module.css";
+import { previewPath } from "./preview-path.ts";
 import { durationText } from "./upload-state.ts";
 
 interface PictureProps {
   /** Undefined while it is not known. */
   readonly url: string | undefined;
+  /** Media whose small picture is enough; the file itself is shown where it has none. */
+  readonly previewOf?: string;
   readonly kind: "image" | "video";
   readonly altText?: string | null | undefined;
   readonly durationMs?: number | null;
@@ -32,16 +35,13 @@ export function Picture({ durationMs = null, className, ...content }: PicturePro
   );
 }
 
-function Content({ url, kind, altText }: PictureProps) {
+function Content({ kind, altText, ...from }: PictureProps) {
   const words = useWords(mediaWords);
-  const { uploadOrigins } = useSession();
-  const [failedUrl, setFailedUrl] = useState<string>();
-  const fail = () => setFailedUrl(url);
-  if (url === undefined || url === failedUrl)
-    return <NoPicture kind={kind} label={altText ?? words.notThere} />;
+  const [failed, setFailed] = useState<readonly string[]>([]);
+  const source = useSources({ kind, ...from }).find((one) => !failed.includes(one));
+  if (source === undefined) return <NoPicture kind={kind} label={altText ?? words.notThere} />;
   const label = altText ?? words.noDescription;
-  const isLocal = url.startsWith("blob:");
-  const source = isLocal ? url : mediaSource(url, location.origin, uploadOrigins);
+  const fail = () => setFailed((before) => [...before, source]);
   if (kind === "video")
     return (
       <video src={source} aria-label={label} preload="metadata" muted playsInline onError={fail} />
@@ -56,6 +56,15 @@ function Content({ url, kind, altText }: PictureProps) {
       onError={fail}
     />
   );
+}
+
+/** Where the picture can be read, the best first. */
+function useSources({ url, previewOf, kind }: PictureProps): readonly string[] {
+  const { uploadOrigins } = useSession();
+  const small = previewOf === undefined || kind === "video" ? [] : [previewPath(previewOf)];
+  if (url === undefined) return small;
+  const isLocal = url.startsWith("blob:");
+  return [...small, isLocal ? url : mediaSource(url, location.origin, uploadOrigins)];
 }
 
 function NoPicture({ kind, label }: { readonly kind: "image" | "video"; readonly label: string }) {

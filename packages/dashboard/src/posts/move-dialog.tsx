@@ -20,6 +20,7 @@ import { useWords } from "../words/use-words.ts";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { DateTimeFields, firstReading, placeReading, type Reading } from "./date-time-fields.tsx";
 import { useMovePost } from "./move-post.ts";
+import { whenMoveSent } from "./pending-moves.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
 import { titleOf } from "./title-of.ts";
@@ -104,6 +105,7 @@ function useMove(
   return useAct(async () => {
     if (at === undefined) return;
     // What is known of the post can be older than its last move.
+    await whenMoveSent(id);
     const { etag } = await client.query(postsApi.post(id));
     await move({ id, from: scheduledAt, to: toInstantText(at), etag });
     onClose();

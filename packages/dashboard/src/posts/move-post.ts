@@ -7,11 +7,9 @@ import { clockOf, dayOf } from "../time/format-time.ts";
 import { toZoned } from "../time/place-in-zone.ts";
 import { placeOf } from "../time/place-names.ts";
 import { useWords } from "../words/use-words.ts";
+import { holdMove } from "./pending-moves.ts";
 import { postWords } from "./post-words.ts";
 import { type Move, refusedMove } from "./refused-moves.ts";
-
-/** Key of the lists of a calendar: they show a move before it is confirmed. */
-export const CALENDAR_KEY = ["post", "list", "calendar"] as const;
 
 /** From 5 s before its time a post may be on its way, and is left alone. */
 const LOCK_MS = 5_000;
@@ -36,32 +34,18 @@ export function isMovable(post: Movable, nowMs: number): boolean {
   return isPlanned(post) && !isLocked(post, nowMs);
 }
 
-function showTime(client: QueryClient, id: string, scheduledAt: string | null): void {
-  client.setQueriesData<readonly PostSummary[]>({ queryKey: CALENDAR_KEY }, (posts) =>
-    posts?.map((post) => (post.id === id ? { ...post, scheduledAt } : post)),
-  );
-}
-
 /**
  * Moves a post, which calendars show at once, and again as it was if the move is refused. Answers
  * with the move that undoes this one; undefined for a draft that had no time.
  */
 async function movePost(client: QueryClient, move: Move): Promise<Move | undefined> {
   const { id, from, to, etag } = move;
-  await client.cancelQueries({ queryKey: CALENDAR_KEY });
-  showTime(client, id, to);
   let newTag: string | undefined;
   const onResponse = ({ headers }: Response) => {
     newTag = headers.get("etag") ?? undefined;
   };
-  try {
-    await api.updatePost(id, { scheduledAt: to }, { ifMatch: etag, onResponse });
-  } catch (error) {
-    showTime(client, id, from);
-    throw error;
-  } finally {
-    void client.invalidateQueries({ queryKey: ["post"] });
-  }
+  const sent = api.updatePost(id, { scheduledAt: to }, { ifMatch: etag, onResponse });
+  await holdMove(move, sent, () => client.invalidateQueries({ queryKey: ["post"] }));
   return from === null ? undefined : { id, from: to, to: from, etag: newTag };
 }
 

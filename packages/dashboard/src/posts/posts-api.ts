@@ -49,8 +49,8 @@ export const postsApi = {
       enabled: ids.length > 0,
       placeholderData: keepPreviousData,
     }),
-  /** The newest files, for the small pictures in lists: posts name their media by id only. */
-  thumbnails: () =>
+  /** The newest files, for the addresses of those of a draft. */
+  newestMedia: () =>
     queryOptions({
       queryKey: ["media", "list", "newest"],
       queryFn: ({ signal }) =>

@@ -24,6 +24,8 @@ export interface KafkaOptions {
   readonly dataDir: string;
   readonly port?: number;
   readonly logFile?: string;
+  /** The same for all brokers of a cluster; a new one if it is left out. */
+  readonly clusterId?: string;
   readonly properties?: (place: BrokerPlace) => Readonly<Record<string, string>>;
   readonly env?: JavaEnvironment;
 }
@@ -49,7 +51,7 @@ export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> 
   mkdirSync(dataDir, { recursive: true });
   const place = { port, controllerPort, logDir: join(dataDir, "log") };
   writeFileSync(properties, brokerProperties(place, options.properties?.(place)));
-  await format(java, dataDir, properties);
+  await format(java, { dataDir, properties, clusterId: options.clusterId ?? newClusterId() });
   const broker = await startServerProcess({
     name: "Kafka",
     program: java.program,
@@ -77,14 +79,23 @@ interface Java {
   readonly flags: readonly string[];
 }
 
-async function format(java: Java, dataDir: string, properties: string): Promise<void> {
+/** It starts with the letter P, because the tool would parse a leading dash as an option. */
+function newClusterId(): string {
+  return `P${randomBytes(16).toString("base64url").slice(1)}`;
+}
+
+async function format(
+  java: Java,
+  {
+    dataDir,
+    properties,
+    clusterId,
+  }: Readonly<Record<"dataDir" | "properties" | "clusterId", string>>,
+): Promise<void> {
   const done = join(dataDir, "formatted");
   if (existsSync(done)) return;
 
   rmSync(join(dataDir, "log"), { recursive: true, force: true });
-  // The Kafka cluster id starts with the letter P, because the tool would parse an id that starts
-  // with a dash as an option.
-  const clusterId = `P${randomBytes(16).toString("base64url").slice(1)}`;
   const tool = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties];
   try {
     await run(java.program, [...java.flags, ...tool], { env: java.env });

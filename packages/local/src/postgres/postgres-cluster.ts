@@ -90,7 +90,7 @@ function giveTo(user: ProcessUser | undefined, ...paths: string[]): void {
   for (const path of paths) if (user !== undefined) chownSync(path, user.uid, user.gid);
 }
 
-/** `ready` comes from the eighth line of `postmaster.pid`. */
+/** `ready` comes from the eighth line of `postmaster.pid`; a standby is ready for reading. */
 export interface PostmasterPid {
   readonly pid: number;
   readonly ready: boolean;
@@ -112,7 +112,7 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   if (text === undefined) return undefined;
 
   const lines = text.split("\n");
-  return { pid: Number(lines[0]), ready: lines[7]?.trim() === "ready" };
+  return { pid: Number(lines[0]), ready: /^(?:ready|standby) *$/.test(lines[7] ?? "") };
 }
 
 /** The pid may belong to another process by now: its command line has to name the folder too. */

@@ -2,6 +2,7 @@ import { type JsonObject, text } from "#src/http/platform-answer.ts";
 import type {
   OwnedMedia,
   OwnedMediaPage,
+  PollBudget,
   PrivateRepliesConnector,
 } from "#src/private-replies/connector.ts";
 import { type ApiCall, ask } from "#src/publishing/caller.ts";
@@ -10,13 +11,24 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { type GraphMeanings, toStepFailure } from "./failures.ts";
 import { type GraphApi, openGraph, readGraphList, toGraphSite } from "./graph-request.ts";
-import { POLL_BUDGET } from "./poll-budget.ts";
 import { readExisting } from "./read-nodes.ts";
 import {
   PRIVATE_REPLY_MAX_BYTES,
   PRIVATE_REPLY_WINDOW_MS,
   sendPrivateReply,
 } from "./send-private-reply.ts";
+
+/**
+ * Per account, Meta allows at least 4,800 calls in 24 hours: 4,800 times the number of people who
+ * engaged with the account, or times the number of its impressions (Graph API rate limits, business
+ * use cases, 2026). Of this minimum, polls use two fifths, scheduled refreshes of metrics half, and
+ * publishing and replies the rest.
+ */
+const POLL_BUDGET: Omit<PollBudget, "unitsPerPage"> = {
+  scope: "account",
+  calls: 1_920,
+  windowMs: 86_400_000,
+};
 
 /** In what the private replies of Facebook and Instagram differ. */
 export interface GraphPrivateReplies extends Pick<PrivateRepliesConnector, "platform"> {

@@ -202,7 +202,7 @@ describe("request bodies whose source fails", () => {
 });
 
 describe("publishing calls with a streamed body", () => {
-  test("sendOnce reports a complete request when the connection breaks after the last byte", async () => {
+  test("sendOnce reports that the whole request was sent when the connection breaks after the last byte", async () => {
     const url = await serve((request) => {
       request.on("end", () => request.socket.destroy());
       request.resume();

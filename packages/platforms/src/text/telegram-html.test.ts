@@ -1,6 +1,6 @@
 import { measureCpuMs } from "@postrider/shared/testing/hostile-texts";
 import { expect, test } from "vitest";
-import { parseTelegramHtml } from "#src/text/text.ts";
+import { parseTelegramHtml } from "#src/text/telegram-html.ts";
 
 test.each([
   ["plain text & more > less", "plain text & more > less"],

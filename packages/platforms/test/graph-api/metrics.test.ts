@@ -112,7 +112,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     });
   });
 
-  test(`the ${login} connector reads only the counters of a post whose insights are refused`, async () => {
+  test(`if the platform refuses the insights of a post, the ${login} connector still reads the post's counters`, async () => {
     const { account, postId } = await createPost();
     await platform.addFault("metrics", "status", { status: 400 });
     expect(await read(account, [postId])).toEqual({

@@ -101,9 +101,17 @@ export const TargetWords = Type.Object({
   cure: Type.Union([Cure, Type.Null()]),
 });
 
-/** `GET /app/api/posts/words?ids=a,b`: words of the targets of up to 100 posts of a list. */
+/** `GET /app/api/posts/words?ids=a,b`: up to 100 posts of a list, with words of their targets. */
 export const PostWordsList = Type.Object({
-  posts: Type.Array(Type.Object({ postId: Id, targets: Type.Array(TargetWords) })),
+  posts: Type.Array(
+    Type.Object({
+      postId: Id,
+      status: Type.String(),
+      /** The beginning of its text. */
+      text: Type.String(),
+      targets: Type.Array(TargetWords),
+    }),
+  ),
 });
 
 /** `GET /app/api/posts/{id}/targets`. */
@@ -141,6 +149,7 @@ export type CureListJson = Static<typeof CureList>;
 export type WaitsForJson = Static<typeof WaitsFor>;
 export type TargetWordsJson = Static<typeof TargetWords>;
 export type PostWordsListJson = Static<typeof PostWordsList>;
+export type PostWordsJson = PostWordsListJson["posts"][number];
 export type PostTargetsWordsJson = Static<typeof PostTargetsWords>;
 export type ResolveTargetBodyJson = Static<typeof ResolveTargetBody>;
 export type ResolvedTargetJson = Static<typeof ResolvedTarget>;

@@ -2,7 +2,7 @@ import { Type, type Static } from "typebox";
 import { BoundedCount, NextCursor } from "#src/dashboard/parts.ts";
 import { ReadyMedia } from "#src/media/schemas.ts";
 
-/** A file that is ready. `url` is signed and shows the file itself, also as a thumbnail. */
+/** A file that is ready. `url` is signed and shows the file itself. */
 export const LibraryMedia = Type.Object({
   ...ReadyMedia.properties,
   /** Posts that use it, drafts included; exact up to 1,000. */

@@ -25,7 +25,7 @@ export interface AuditEntry {
   readonly actor?: AuditActor;
 }
 
-/** With the actor and the interface of the current request. */
+/** Adds who made the current request, and through which interface (REST, MCP, dashboard or CLI). */
 export function toAuditRecord({ action, subject, workspaceId, details, actor }: AuditEntry) {
   const { kind, id, name, via } = toStoredActor(findContext(), actor);
   return {

@@ -10,6 +10,8 @@ const HTTPS_ONLY = /^PUBLIC_URL$|_BASE_URL$/;
 const OWN_KEYS = new Set(["CREDENTIAL_KEYS", "HANDLE_KEYS", "IDENTITY_KEYS", "MEDIA_KEY"]);
 /** Minimum entropy of a key. A key of 16 random bytes, written in hexadecimal, passes. */
 const MIN_KEY_BITS = 72;
+/** Those of Postgres and Kafka; a platform or an object store has made other secrets. */
+const PASSWORDS = /DATABASE_URL$|_PASSWORD$/;
 /** Lower than for keys, because some hosting providers choose the password. */
 const MIN_PASSWORD_BITS = 26;
 
@@ -54,14 +56,21 @@ export function findProductionFaults(reader: EnvReader): readonly string[] {
       "TRUSTED_IDENTITIES has a published or example value; remove the keys of the examples",
     );
   for (const { name, isSecret, default: shownDefault } of reader.settings) {
-    const address = reader.find(name) ?? shownDefault.replaceAll("`", "");
-    if (HTTPS_ONLY.test(name) && !address.startsWith("https://"))
-      faults.push(`${name} must begin with https:// with POSTRIDER_ENV=production`);
-    const value = isSecret ? reader.find(name) : undefined;
-    const fault = value === undefined ? undefined : findSecretFault(name, value);
-    if (fault !== undefined) faults.push(`${name} ${fault}`);
+    const shown = shownDefault.replaceAll("`", "");
+    const value = reader.find(name);
+    const found = [
+      HTTPS_ONLY.test(name) ? findHttpFault(value, shown) : undefined,
+      isSecret && value !== undefined ? findSecretFault(name, value) : undefined,
+    ];
+    for (const fault of found) if (fault !== undefined) faults.push(`${name} ${fault}`);
   }
   return faults;
+}
+
+function findHttpFault(address: string | undefined, byDefault: string): string | undefined {
+  if ((address ?? byDefault).startsWith("https://")) return undefined;
+  const isMissing = address === undefined ? "is required and " : "";
+  return `${isMissing}must begin with https:// with POSTRIDER_ENV=production`;
 }
 
 function findSecretFault(name: string, value: string): string | undefined {
@@ -77,7 +86,7 @@ function findSecretFault(name: string, value: string): string | undefined {
 /** 0: not checked, because a platform or an object store has made the secret. */
 function minBitsOf(name: string): number {
   if (OWN_KEYS.has(name)) return MIN_KEY_BITS;
-  return name === "DATABASE_URL" || name === "KAFKA_PASSWORD" ? MIN_PASSWORD_BITS : 0;
+  return PASSWORDS.test(name) ? MIN_PASSWORD_BITS : 0;
 }
 
 /** The key in a list entry such as `k1:key`. */

@@ -2,7 +2,7 @@ import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { pino } from "pino";
 import { Agent } from "undici";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createIdentitySource } from "#src/identity/token-source.ts";
 import { findContext, runInContext } from "#src/telemetry/request-context.ts";
 import { createTestIdentities } from "#src/testing/identities.ts";
@@ -10,6 +10,7 @@ import { conflict } from "../errors.ts";
 import { createLeanTransport } from "./lean-transport.ts";
 import { createServiceServer } from "./server.ts";
 
+const LONG = 4 * 1024 * 1024;
 const identities = createTestIdentities();
 let baseUrl = "";
 let close: () => Promise<void>;
@@ -24,6 +25,7 @@ beforeAll(async () => {
         createPost: async ({ content }) => {
           if (content === "refused") throw conflict("duplicate_content", [{ code: "x" }]);
           if (content === "held") await new Promise<void>((resolve) => held.push(resolve));
+          if (content === "long") return { post: { json: "x".repeat(LONG) } };
           const { requestId, caller, origin } = findContext() ?? {};
           const seen = [content.slice(0, 10), requestId, caller, origin?.keyId].join(" ");
           return { post: { json: seen } };
@@ -77,6 +79,16 @@ test("a call that is alone in its turn of the event loop, or has a large message
   await create("alone");
   await Promise.all([create("x".repeat(20_000)), create("short")]);
   expect(paths).toEqual([PLAIN, PLAIN, PLAIN]);
+});
+
+test("the parts of a long answer of a shared request are joined when it is complete, and not with each part", async () => {
+  const { create } = connect();
+  const concat = vi.spyOn(Buffer, "concat");
+  const [long, short] = await Promise.all([create("long"), create("short")]);
+  const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0);
+  concat.mockRestore();
+  expect([long?.length, short?.split(" ")[0]]).toEqual([LONG, "short"]);
+  expect(copied).toBeLessThan(4 * LONG);
 });
 
 test("a call that fails, waits or passes its deadline neither fails nor delays the calls that share its request", async () => {

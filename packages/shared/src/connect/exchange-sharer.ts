@@ -63,7 +63,9 @@ export class ExchangeSharer {
 class SharedExchange implements Dispatcher.DispatchHandler {
   readonly #open: Map<number, Waiting>;
   readonly #timers: readonly NodeJS.Timeout[];
-  #unread: Buffer = Buffer.alloc(0);
+  /** Joined when a frame is complete: a long answer would otherwise be copied with each chunk. */
+  #unread: Buffer[] = [];
+  #missingBytes = 0;
   /** Set if the request as a whole was refused; its body is then the error of each call. */
   #refusal: Pick<Answer, "status" | "isJson"> | undefined;
 
@@ -111,13 +113,12 @@ class SharedExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
-    const bytes = this.#unread.length === 0 ? chunk : Buffer.concat([this.#unread, chunk]);
-    if (this.#refusal !== undefined) {
-      this.#unread = bytes;
-      return;
-    }
-    const { frames, rest } = decodeFrames(bytes);
-    this.#unread = rest;
+    this.#unread.push(chunk);
+    this.#missingBytes -= chunk.length;
+    if (this.#refusal !== undefined || this.#missingBytes > 0) return;
+    const { frames, rest, missingBytes } = decodeFrames(Buffer.concat(this.#unread));
+    this.#unread = [rest];
+    this.#missingBytes = missingBytes;
     for (const { text, bytes: body } of frames) {
       const [index = 0, status = 0] = text.split(" ").map(Number);
       this.#take(index)?.resolve({ status, isJson: status !== 200, body });
@@ -126,8 +127,8 @@ class SharedExchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const refusal = this.#refusal ?? { status: 502, isJson: false };
-    for (const index of this.#open.keys())
-      this.#take(index)?.resolve({ ...refusal, body: this.#unread });
+    const body = Buffer.concat(this.#unread);
+    for (const index of this.#open.keys()) this.#take(index)?.resolve({ ...refusal, body });
   }
 
   onResponseError(_controller: unknown, error: Error): void {

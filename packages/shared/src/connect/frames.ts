@@ -21,18 +21,28 @@ export function encodeFrames(frames: readonly Frame[]): Buffer {
   );
 }
 
-/** Returns the frames that have arrived as a whole, and the bytes of the next one. */
-export function decodeFrames(bytes: Buffer): { readonly frames: Frame[]; readonly rest: Buffer } {
+interface Decoded {
+  /** Those that have arrived as a whole. */
+  readonly frames: Frame[];
+  /** The bytes of the next one. */
+  readonly rest: Buffer;
+  /** With fewer bytes than these no other frame is complete. */
+  readonly missingBytes: number;
+}
+
+export function decodeFrames(bytes: Buffer): Decoded {
   const frames: Frame[] = [];
   let start = 0;
+  let end = LENGTHS_BYTES;
   while (bytes.length - start >= LENGTHS_BYTES) {
     const textAt = start + LENGTHS_BYTES;
     const bytesAt = textAt + bytes.readUInt32BE(start);
-    const end = bytesAt + bytes.readUInt32BE(start + 4);
+    end = bytesAt + bytes.readUInt32BE(start + 4);
     if (end > bytes.length) break;
     const text = bytes.toString("utf8", textAt, bytesAt);
     frames.push({ text, bytes: bytes.subarray(bytesAt, end) });
     start = end;
+    end += LENGTHS_BYTES;
   }
-  return { frames, rest: bytes.subarray(start) };
+  return { frames, rest: bytes.subarray(start), missingBytes: end - bytes.length };
 }

@@ -27,7 +27,7 @@ export class DeploymentGuard {
     this.#options = options;
   }
 
-  /** Whether the process may act on the data. */
+  /** Whether the process may act on the data. False after a restore, too, until it is recorded. */
   async isOwn(): Promise<boolean> {
     const ownership = await this.#options.readOwnership();
     this.#report(ownership.kind === "foreign" ? ownership.reason : undefined);

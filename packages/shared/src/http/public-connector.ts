@@ -18,8 +18,9 @@ export interface PublicConnectorOptions {
 }
 
 /**
- * The `connect` option of an undici `Agent` or `Client`, for a host that a platform returns but a
- * customer can choose: it cannot lead into our network, whatever the DNS answers.
+ * The `connect` option of an undici `Agent` or `Client`, for a host that a customer can choose,
+ * as with webhooks and with addresses that a platform returns: it cannot lead into our network,
+ * whatever the DNS answers.
  */
 export function createPublicConnector({
   connectMs,

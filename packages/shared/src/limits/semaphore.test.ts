@@ -197,6 +197,28 @@ test("in any order of requests, releases and aborts, a semaphore keeps its limit
   );
 });
 
+test("an owner without a permit gets the next free one, however many requests of owners with permits wait before it", async () => {
+  const semaphore = new Semaphore({ total: 16, maxWaiting: 100 });
+  const ask = (key: string) =>
+    request(semaphore, {
+      shares: [
+        { key, perFree: 1 },
+        { key: "long", max: 4 },
+      ],
+    });
+  const held = [ask("a"), ask("a"), ask("b"), ask("b")];
+  const waiting = Array.from({ length: 20 }, (_, index) => ask(index % 2 === 0 ? "a" : "b"));
+  const other = ask("c");
+  await settle();
+  expect([waiting[0]?.permit, other.permit]).toEqual([undefined, undefined]);
+  held[0]?.permit?.[Symbol.dispose]();
+  await settle();
+  expect([waiting[0]?.permit, other.permit]).toEqual([undefined, expect.anything()]);
+  other.permit?.[Symbol.dispose]();
+  await settle();
+  expect(waiting[0]?.permit).toBeDefined();
+});
+
 /**
  * Takes single permits for the owners of these shares until the semaphore refuses one, and returns
  * the permits.

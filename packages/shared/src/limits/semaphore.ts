@@ -46,7 +46,8 @@ interface Request {
 /**
  * Permits in the order of the requests. A request whose owner has reached its limit lets those of
  * other owners pass. One that waits for many free permits lets no later one pass, so that it never
- * starves.
+ * starves. Of owners with a share of the free permits, one without a permit comes first: few owners
+ * with many slow calls would otherwise fill the queue before all others.
  */
 export class Semaphore {
   readonly #limits: Required<Omit<SemaphoreLimits, "maxWaitMs">>;
@@ -137,9 +138,16 @@ export class Semaphore {
     });
   }
 
+  #inOrder(): readonly Request[] {
+    const waiting = [...this.#waiting];
+    const hasPermit = ({ shares }: Request): boolean =>
+      shares.some(({ key, perFree }) => perFree !== undefined && this.#usedByKey.has(key));
+    return [...waiting.filter((each) => !hasPermit(each)), ...waiting.filter(hasPermit)];
+  }
+
   #grantWaiting(): void {
     const keysInOrder = new Set<string>();
-    for (const request of this.#waiting) {
+    for (const request of this.#inOrder()) {
       const { shares, amount } = request;
       const full = shares.filter(
         (share) => keysInOrder.has(share.key) || !this.#hasRoom(share, amount),

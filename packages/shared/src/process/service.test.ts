@@ -23,6 +23,7 @@ function faultsOf(env: Readonly<Record<string, string | undefined>>): readonly s
       sealing: read.secret("Encrypts.").optionalString("CREDENTIAL_KEYS"),
       app: read.secret("Secret of an app.").optionalString("X_CLIENT_SECRET"),
       database: read.secret("Database.").optionalString("DATABASE_URL"),
+      migrations: read.secret("Database.").optionalString("MIGRATION_DATABASE_URL"),
     }));
     return [];
   } catch (error) {
@@ -56,11 +57,17 @@ test.each([
   "a process in production refuses plain http in its public address and in addresses of platforms: %j",
   (env) => {
     expect(faultsOf(env)).toEqual([
-      expect.stringMatching(/^(PUBLIC_URL|X_BASE_URL) must begin with https:\/\//),
+      expect.stringMatching(/^(PUBLIC_URL|X_BASE_URL) (?:is required and )?must begin with https:/),
     ]);
     expect(faultsOf({ ...env, POSTRIDER_ENV: "development" })).toEqual([]);
   },
 );
+
+test("a process in production says that its public address is missing, and not only that the default is plain http", () => {
+  expect(faultsOf({ PUBLIC_URL: undefined })).toEqual([
+    "PUBLIC_URL is required and must begin with https:// with POSTRIDER_ENV=production",
+  ]);
+});
 
 const LOCAL_ONLY = Buffer.from("local-only-and-known-to-everyone").toString("base64");
 
@@ -82,6 +89,7 @@ test.each([
   ["DATABASE_URL", "postgres://postrider_posts:local-only-posts@db.test/postrider", "published"],
   ["DATABASE_URL", "postgres://postrider_posts:hunter2@db.test/postrider", "easy to guess"],
   ["DATABASE_URL", "postgres://postrider_posts:hunter2@a.test,b.test:5432/app", "easy to guess"],
+  ["MIGRATION_DATABASE_URL", "postgres://posts_migration:hunter2@db.test/app", "easy to guess"],
 ])(
   "a process in production refuses a secret that others know or can guess: %s=%s is %s",
   (name, value, why) => {

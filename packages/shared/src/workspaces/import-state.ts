@@ -5,18 +5,29 @@ import type { ISql, TransactionSql } from "#src/postgres.ts";
 type ImportAction = "workspace.import" | "workspace.finish_import";
 
 /**
- * Whether the rows of a workspace are being imported into this schema. The audit log says it, as it
- * says that a workspace was removed: the newest of these lines of the workspace counts.
+ * SQL query: the workspaces whose rows are being imported into this schema. The audit log says it,
+ * as it says that a workspace was removed: the newest of these lines of a workspace counts. What
+ * removes old rows leaves those of such a workspace alone, because the rows that need them may not
+ * be there yet.
  */
+export function importedWorkspaces(sql: ISql) {
+  return sql`
+    select begun.workspace_id
+    from audit_log begun
+    where begun.action = 'workspace.import'
+    and not exists (
+      select
+      from audit_log ended
+      where ended.workspace_id = begun.workspace_id
+      and ended.action in ('workspace.finish_import', 'workspace.remove')
+      and (ended.at, ended.id) > (begun.at, begun.id)
+    )`;
+}
+
 export async function isImporting(sql: ISql, workspaceId: string): Promise<boolean> {
-  const [row] = await sql<{ action: string }[]>`
-    select action
-    from audit_log
-    where workspace_id = ${workspaceId}
-    and action in ('workspace.import', 'workspace.finish_import', 'workspace.remove')
-    order by at desc, id desc
-    limit 1`;
-  return row?.action === "workspace.import";
+  const [row] = await sql<[{ isImporting: boolean }]>`
+    select ${workspaceId}::uuid in (${importedWorkspaces(sql)}) as is_importing`;
+  return row.isImporting;
 }
 
 /** @throws `invalid_transition` */

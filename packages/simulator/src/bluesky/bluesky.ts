@@ -1,25 +1,22 @@
 import { randomBytes } from "node:crypto";
-import { statusError, xrpcError } from "#src/bluesky/errors.ts";
+import { refuse, refuseInput, statusError, xrpcError } from "#src/bluesky/errors.ts";
 import {
   type BlueskyNetwork,
   createNetwork,
   findActor,
+  inputOf,
+  inputText,
+  loginRules,
+  queryText,
+  requireAuth,
   serve,
+  type XrpcCall,
   type XrpcMethod,
 } from "#src/bluesky/network.ts";
-import { atBothServers, directoryRoute } from "#src/bluesky/other-pds.ts";
+import { atBothServers, didDocument, directoryRoute } from "#src/bluesky/other-pds.ts";
 import { shownComments } from "#src/bluesky/post-view.ts";
 import { getPosts, getPostThread, getRecord, listRecords } from "#src/bluesky/read-methods.ts";
 import { didOf } from "#src/bluesky/records.ts";
-import {
-  createSession,
-  deleteSession,
-  getSession,
-  listAppPasswords,
-  refreshSession,
-  resolveHandle,
-  revokeAppPassword,
-} from "#src/bluesky/session-methods.ts";
 import {
   getJobStatus,
   getServiceAuth,
@@ -37,6 +34,69 @@ import { bearerToken, type Call, jsonObject, type Reply } from "#src/http/call.t
 import { type IssuedAccount, on, type Platform, toRoutes } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
+
+function sessionBody(account: Account, call: Call): Record<string, unknown> {
+  return {
+    did: account.externalId,
+    handle: account.username,
+    didDoc: didDocument(account, call),
+    active: true,
+  };
+}
+
+function createSession(network: BlueskyNetwork, { call, now, spend }: XrpcCall): Reply {
+  const input = inputOf(call);
+  const account = findActor(network, inputText(input, "identifier"));
+  const password = inputText(input, "password");
+  if (account !== undefined) spend(loginRules(account.externalId));
+  if (account === undefined || !network.sessions.isPassword(account.externalId, password))
+    return refuse(401, "AuthenticationRequired", "Invalid identifier or password");
+  const tokens = network.sessions.create(account.externalId, now);
+  return { status: 200, body: { ...sessionBody(account, call), ...tokens } };
+}
+
+function refreshSession(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const { account } = requireAuth(network, xrpc, "refresh");
+  const tokens = network.sessions.rotate(bearerToken(xrpc.call) ?? "", xrpc.now);
+  return { status: 200, body: { ...sessionBody(account, xrpc.call), ...tokens } };
+}
+
+/**
+ * An expired or revoked refresh token is accepted too, so that ending a session twice is not an
+ * error.
+ */
+function deleteSession(network: BlueskyNetwork, { call }: XrpcCall): Reply {
+  const token = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
+  const session =
+    network.sessions.sessionOf(token) ?? refuse(400, "InvalidToken", "Token could not be verified");
+  network.sessions.end(session);
+  return { status: 200, body: {} };
+}
+
+function getSession(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const { account } = requireAuth(network, xrpc, "access");
+  return { status: 200, body: sessionBody(account, xrpc.call) };
+}
+
+function listAppPasswords(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const { account } = requireAuth(network, xrpc, "access");
+  const createdAt = new Date(xrpc.now).toISOString();
+  const names = network.sessions.passwordNames(account.externalId);
+  return { status: 200, body: { passwords: names.map((name) => ({ name, createdAt })) } };
+}
+
+function revokeAppPassword(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
+  const { account } = requireAuth(network, xrpc, "access");
+  network.sessions.revokeAppPassword(account.externalId, inputText(inputOf(xrpc.call), "name"));
+  return { status: 200, body: {} };
+}
+
+function resolveHandle(network: BlueskyNetwork, { call }: XrpcCall): Reply {
+  const account = network.world.accounts.byUsername("bluesky", queryText(call, "handle"));
+  return account === undefined
+    ? refuseInput("Unable to resolve handle")
+    : { status: 200, body: { did: account.externalId } };
+}
 
 const SERVER = "/xrpc/com.atproto.server";
 const REPO = "/xrpc/com.atproto.repo";

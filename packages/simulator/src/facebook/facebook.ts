@@ -5,6 +5,7 @@ import {
   sendPrivateReply,
 } from "#src/facebook/comments.ts";
 import {
+  checkPage,
   createFeedPost,
   createPhoto,
   feedOperations,
@@ -18,7 +19,6 @@ import {
   updateNode,
   updateOperations,
 } from "#src/facebook/node.ts";
-import { listPublishedPosts } from "#src/facebook/published-posts.ts";
 import {
   createReel,
   createVideo,
@@ -26,6 +26,7 @@ import {
   reelOperations,
   videoOperations,
 } from "#src/facebook/videos.ts";
+import { postView, videoPostView } from "#src/facebook/views.ts";
 import {
   nodeOperations,
   REVOKE_GRANT,
@@ -34,6 +35,7 @@ import {
 } from "#src/graph/common-endpoints.ts";
 import {
   accountOf,
+  type GraphCall,
   type GraphEndpoint,
   type GraphFlavour,
   graphRoutes,
@@ -41,9 +43,49 @@ import {
 } from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
 import { facebookLoginRoutes } from "#src/graph/login.ts";
+import { pageOf, PAGING } from "#src/graph/paging.ts";
+import { type GraphParameters, pickFields } from "#src/graph/parameters.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
+import type { Reply } from "#src/http/call.ts";
 import { type IssuedAccount, on, type Platform, usernameCheck } from "#src/platform.ts";
+import { existsAt, type Post } from "#src/world/posts.ts";
 import type { World } from "#src/world/world.ts";
+
+function secondsOf(parameters: GraphParameters, name: string, otherwise: number): number {
+  return parameters.has(name) ? parameters.number(name) * 1000 : otherwise;
+}
+
+function* visiblePosts(
+  network: FacebookNetwork,
+  { account, parameters, asOf }: GraphCall,
+): Generator<Post> {
+  const since = secondsOf(parameters, "since", 0);
+  const until = secondsOf(parameters, "until", Number.MAX_SAFE_INTEGER);
+  for (const post of network.world.posts.newestFirst(account))
+    if (existsAt(post, asOf) && post.createdAt >= since && post.createdAt < until) yield post;
+}
+
+function viewOf(
+  network: FacebookNetwork,
+  { id }: Post,
+  asOf: number,
+): Readonly<Record<string, unknown>> {
+  const post = network.posts.get(id);
+  const video = network.videos.get(id);
+  if (post !== undefined) return postView(network, post, asOf);
+  return video === undefined ? { id } : videoPostView(network, video, asOf);
+}
+
+function listPublishedPosts(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { parameters, asOf } = graphCall;
+  checkPage(graphCall);
+  parameters.checkNames(["since", "until", ...PAGING]);
+  const { items, paging } = pageOf(visiblePosts(network, graphCall), graphCall);
+  const data = items.map((post) =>
+    pickFields(parameters, viewOf(network, post, asOf), ["created_time", "message"]),
+  );
+  return { status: 200, body: { data, ...paging } };
+}
 
 /**
  * Permissions that a new Facebook app may ask for when its developer chose only Meta's use cases

@@ -75,7 +75,7 @@ export async function takeLink(tx: TransactionSql, hash: Uint8Array): Promise<Lo
   return { keyId: undefined, scopes, workspaceIds: [workspaceId], expiresAt: null };
 }
 
-/** The lock makes a concurrent revocation wait, which then also deletes the new session. */
+/** The lock makes a concurrent revocation wait. It then also deletes the new session. */
 export async function lockLoginKey(
   tx: TransactionSql,
   hash: Uint8Array,

@@ -54,15 +54,29 @@ export async function insertImport(
     values (${workspaceId}, ${manifestSha256}, ${handoverHash})`;
 }
 
-export async function findImport(
+/** SQL condition: no deletion of the workspace was requested, and its removal has not begun. */
+function isOpen(sql: ISql) {
+  return sql`
+    not is_cancelled
+    and exists (select from workspaces w where w.id = workspace_id and w.removes_at > now())`;
+}
+
+export async function findOpenImport(
   sql: ISql,
   workspaceId: string,
 ): Promise<WorkspaceImportRow | undefined> {
   const [row] = await sql<WorkspaceImportRow[]>`
     select manifest_sha256, handover_hash, progress
     from workspace_imports
-    where workspace_id = ${workspaceId}`;
+    where workspace_id = ${workspaceId}
+    and ${isOpen(sql)}`;
   return row;
+}
+
+/** Whether only a part of the workspace may be here: its import has not ended. */
+export async function isPartial(sql: ISql, workspaceId: string): Promise<boolean> {
+  const rows = await sql`select from workspace_imports where workspace_id = ${workspaceId}`;
+  return rows.length > 0;
 }
 
 /** False when the workspace is not being imported. */
@@ -74,12 +88,21 @@ export async function setProgress(
   const { count } = await sql`
     update workspace_imports
     set progress = progress || jsonb_build_object(${file}::text, ${rows}::int)
-    where workspace_id = ${workspaceId}`;
+    where workspace_id = ${workspaceId}
+    and ${isOpen(sql)}`;
   return count > 0;
 }
 
-export async function deleteImport(tx: TransactionSql, workspaceId: string): Promise<boolean> {
-  const { count } = await tx`delete from workspace_imports where workspace_id = ${workspaceId}`;
+export async function cancelImport(tx: TransactionSql, workspaceId: string): Promise<void> {
+  await tx`update workspace_imports set is_cancelled = true where workspace_id = ${workspaceId}`;
+}
+
+/** False when the workspace is not being imported. */
+export async function endImport(tx: TransactionSql, workspaceId: string): Promise<boolean> {
+  const { count } = await tx`
+    delete from workspace_imports
+    where workspace_id = ${workspaceId}
+    and ${isOpen(tx)}`;
   return count > 0;
 }
 

@@ -27,7 +27,7 @@ export function isImporting(sql: ISql, of = sql`workspaces`) {
   return sql`
     coalesce(
       ${of}.removes_at > now()
-        and exists (select from workspace_imports i where i.workspace_id = ${of}.id),
+        and exists (select from workspace_imports i where i.workspace_id = ${of}.id and not i.is_cancelled),
       false
     )`;
 }

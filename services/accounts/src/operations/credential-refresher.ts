@@ -1,10 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AuthorizationConnector } from "@postrider/platforms/authorization/connector";
+import type { AuthorizationConnector, Tokens } from "@postrider/platforms/authorization/connector";
 import { isPlatformId } from "@postrider/platforms/platform-id";
+import { appendAudit } from "@postrider/shared/audit/append";
+import { appendEvents } from "@postrider/shared/outbox";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
-import { claimRefresh, pauseRefresh, type RefreshClaim } from "#src/db/credential-refreshes.ts";
+import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
+import {
+  claimRefresh,
+  pauseRefresh,
+  type RefreshClaim,
+  writeRefreshedTokens,
+} from "#src/db/credential-refreshes.ts";
 import { listCredentials } from "#src/db/credentials.ts";
+import { accountConnected } from "#src/events.ts";
+import { toAccountAudit } from "#src/operations/audit-records.ts";
 import type {
   CurrentCredential,
   Dependencies,
@@ -12,11 +22,47 @@ import type {
 } from "#src/operations/dependencies.ts";
 import { endUnusableToken, giveUpAfterRefresh } from "#src/operations/require-account-reconnect.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
-import {
-  storeRefreshedTokens,
-  type RefreshedTokens,
-} from "#src/operations/store-refreshed-tokens.ts";
-import { unsealToken } from "#src/operations/token-sealing.ts";
+import { sealTokens, unsealToken } from "#src/operations/token-sealing.ts";
+
+interface RefreshedTokens {
+  readonly claim: RefreshClaim;
+  /** The version of the credential for which the refresh lease was taken. */
+  readonly version: number;
+  readonly tokens: Tokens;
+}
+
+/**
+ * Encrypts and stores the tokens that a refresh of the current credential has returned. They are
+ * also stored if another process used the old refresh token, which this refresh had replaced, and
+ * the platform refused it: that process gave up the account, and storing the tokens makes it active
+ * again.
+ *
+ * @returns False when the account was connected again, disconnected or marked for a reconnect for
+ *   another reason.
+ */
+async function storeRefreshedTokens(
+  deps: Pick<Dependencies, "sql" | "nudge" | "credentialKeys">,
+  { claim, version, tokens }: RefreshedTokens,
+): Promise<boolean> {
+  const { workspaceId, accountId, platform } = claim;
+  const key = { workspaceId, accountId };
+  const isStored = await deps.sql.begin(async (tx) => {
+    const sealed = sealTokens(deps, claim, tokens);
+    const refreshed = { ...sealed, issuedAt: claim.claimedAt };
+    if (await writeRefreshedTokens(tx, key, refreshed, { version, isGivenUp: false })) return true;
+    const account = await lockAccount(tx, key);
+    if (account?.status !== "reconnect_required") return false;
+    if (!(await writeRefreshedTokens(tx, key, refreshed, { version, isGivenUp: true })))
+      return false;
+    const change = await setAccountStatus(tx, key, "active");
+    await appendEvents(tx, [accountConnected({ ...key, platform, ...change })]);
+    const details = { platform, before: account.status, after: "active" };
+    await appendAudit(tx, [toAccountAudit("account.reconnect", key, details)]);
+    return true;
+  });
+  if (isStored) deps.nudge();
+  return isStored;
+}
 
 type RefresherDependencies = Pick<
   Dependencies,

@@ -2,8 +2,32 @@ import type { AuthorizationSettings } from "@postrider/platforms/authorizations"
 import { createHostChecks } from "@postrider/platforms/host-checks";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
+import type { Cells } from "@postrider/shared/config/cells";
 import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+
+type Result = Omit<Finding, "name">;
+
+function checkCell({ addresses }: Cells, own: string, publicUrl: string): Result {
+  const address = addresses.get(own);
+  if (address !== undefined && address !== publicUrl)
+    return {
+      status: "failed",
+      found: `CELL_ADDRESSES says that this cell, ${own}, is at ${address}, but PUBLIC_URL is ${publicUrl}: other cells send its clients to a wrong address`,
+      remedy: "name the PUBLIC_URL of each cell in CELL_ADDRESSES, the same list in all cells",
+    };
+  const others = [...addresses.keys()].filter((cell) => cell !== own);
+  const known = others.length === 0 ? "no other" : others.join(", ");
+  return { status: "ok", found: `this is the cell ${own}; it knows ${known}` };
+}
+
+/** None in an installation without cells. */
+export function createCellChecks(cells: Cells, publicUrl: string): readonly DiagnosticCheck[] {
+  const { own } = cells;
+  if (own === undefined) return [];
+  const run = () => Promise.resolve(checkCell(cells, own, publicUrl));
+  return [{ name: "cell", remedy: "", guide: "scale.md", run }];
+}
 
 interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
   readonly platforms: AuthorizationSettings;
@@ -23,8 +47,6 @@ function listCredentials(platforms: AuthorizationSettings, platform: PlatformId)
     return end === undefined ? [] : [{ name: `${platform.toUpperCase()}_${end}`, value }];
   });
 }
-
-type Result = Omit<Finding, "name">;
 
 function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
   const { displayName } = PLATFORM_FACTS[platform].rules;

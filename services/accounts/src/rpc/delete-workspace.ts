@@ -9,7 +9,7 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { findImport } from "#src/db/workspace-imports.ts";
+import { cancelImport, isPartial } from "#src/db/workspace-imports.ts";
 import {
   clearRemovesAt,
   lockWorkspace,
@@ -45,6 +45,7 @@ export async function deleteWorkspace(
     if (grace === 0 && name !== before.name)
       throw invalidRequest([{ code: "wrong_name", path: "/name" }]);
     const after = await setRemovesAt(tx, id, { graceMs: grace * 1000, settleMs });
+    await cancelImport(tx, id);
     const details = { removesAt: after.removesAt?.toISOString() };
     const subject = { type: "workspace", id } as const;
     await appendAudit(tx, [{ action: "workspace.delete", subject, workspaceId: id, details }]);
@@ -61,7 +62,7 @@ export async function cancelWorkspaceDeletion(
     const before = await lockUnremoved(tx, id);
     if (before.removesAt === null) return before;
     // Half of a workspace must not begin to work.
-    if ((await findImport(tx, id)) !== undefined) throw conflict("invalid_transition");
+    if (await isPartial(tx, id)) throw conflict("invalid_transition");
     const after = await clearRemovesAt(tx, id);
     const subject = { type: "workspace", id } as const;
     await appendAudit(tx, [{ action: "workspace.cancel_deletion", subject, workspaceId: id }]);

@@ -30,42 +30,52 @@ import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { countRefreshes } from "#src/db/workspace-moves.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { movedSecrets } from "#src/operations/moved-secrets.ts";
+import {
+  batchGetAccounts,
+  batchGetPostingAccounts,
+  disconnectAccount,
+  listAccounts,
+  recordAvailable,
+  requireReconnect,
+} from "#src/rpc/account-service.ts";
+import { getAccountSettings, updateAccountSettings } from "#src/rpc/account-settings-service.ts";
 import { admit } from "#src/rpc/admit.ts";
-import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
-import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
-import { batchGetPostingAccounts } from "#src/rpc/batch-get-posting-accounts.ts";
-import { batchGetWorkspaces } from "#src/rpc/batch-get-workspaces.ts";
+import {
+  findConnectLink,
+  getAuthorization,
+  issueConnectLink,
+  openConnectLink,
+} from "#src/rpc/authorization-service.ts";
 import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
 import { createApiKey } from "#src/rpc/create-api-key.ts";
-import { createWorkspace } from "#src/rpc/create-workspace.ts";
+import {
+  batchGetCredentials,
+  listSealingKeys,
+  refreshCredential,
+} from "#src/rpc/credential-service.ts";
+import {
+  getDashboardSession,
+  issueDashboardLink,
+  listDashboardSessions,
+  openDashboardSession,
+  revokeDashboardSessions,
+} from "#src/rpc/dashboard-service.ts";
 import { cancelWorkspaceDeletion, deleteWorkspace } from "#src/rpc/delete-workspace.ts";
-import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
-import { findConnectLink } from "#src/rpc/find-connect-link.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
-import { getAccountSettings } from "#src/rpc/get-account-settings.ts";
-import { getAuthorization } from "#src/rpc/get-authorization.ts";
-import { getDashboardSession, listDashboardSessions } from "#src/rpc/get-dashboard-session.ts";
-import { issueConnectLink } from "#src/rpc/issue-connect-link.ts";
-import { issueDashboardLink } from "#src/rpc/issue-dashboard-link.ts";
-import { listAccounts } from "#src/rpc/list-accounts.ts";
 import { listApiKeys } from "#src/rpc/list-api-keys.ts";
-import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
-import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
 import { moveAccount } from "#src/rpc/move-account.ts";
-import { openConnectLink } from "#src/rpc/open-connect-link.ts";
-import { openDashboardSession } from "#src/rpc/open-dashboard-session.ts";
-import { recordAvailable } from "#src/rpc/record-available.ts";
-import { refreshCredential } from "#src/rpc/refresh-credential.ts";
-import { requireReconnect } from "#src/rpc/require-reconnect.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
-import { revokeDashboardSessions } from "#src/rpc/revoke-dashboard-sessions.ts";
-import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
-import { updateAccountSettings } from "#src/rpc/update-account-settings.ts";
-import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
 import { createWorkspaceMoveService } from "#src/rpc/workspace-move-service.ts";
 import { createWorkspaceRemovalService } from "#src/rpc/workspace-removal-service.ts";
+import {
+  batchGetWorkspaces,
+  createWorkspace,
+  listWorkspaces,
+  setWorkspaceLimits,
+  verifyWorkspace,
+} from "#src/rpc/workspace-service.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {

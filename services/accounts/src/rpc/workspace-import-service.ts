@@ -12,8 +12,8 @@ import { recordImport } from "@postrider/shared/workspaces/import-state";
 import { type ImportedRow, parseRow } from "@postrider/shared/workspaces/imported-row";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import {
-  deleteImport,
-  findImport,
+  endImport,
+  findOpenImport,
   type ImportedWorkspace,
   insertEmptyCredentials,
   insertImport,
@@ -78,7 +78,7 @@ async function begin(
       await insertImport(tx, workspace.id, { manifestSha256, handoverHash });
       await recordImport(tx, workspace.id, "workspace.import");
     }
-    const stored = await findImport(tx, workspace.id);
+    const stored = await findOpenImport(tx, workspace.id);
     if (stored?.manifestSha256 !== manifestSha256) throw conflict("already_exists");
     return stored;
   });
@@ -86,7 +86,7 @@ async function begin(
 
 /** @throws `invalid_transition` */
 async function assertHandover(tx: TransactionSql, workspaceId: string, handover: Uint8Array) {
-  const expected = (await findImport(tx, workspaceId))?.handoverHash ?? undefined;
+  const expected = (await findOpenImport(tx, workspaceId))?.handoverHash ?? undefined;
   if (expected === undefined) return;
   const given = createHash("sha256").update(handover).digest();
   if (!given.equals(expected)) throw conflict("invalid_transition");
@@ -115,7 +115,7 @@ export function createWorkspaceImportService({
       await sql.begin(async (tx) => {
         await lockUnremoved(tx, workspaceId);
         await assertHandover(tx, workspaceId, handover);
-        if (!(await deleteImport(tx, workspaceId))) throw conflict("invalid_transition");
+        if (!(await endImport(tx, workspaceId))) throw conflict("invalid_transition");
         await insertEmptyCredentials(tx, workspaceId);
         await clearRemovesAt(tx, workspaceId);
         await recordImport(tx, workspaceId, "workspace.finish_import");

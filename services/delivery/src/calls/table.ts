@@ -80,6 +80,12 @@ function lockHeld<Key extends object>(
     )`;
 }
 
+/** Of `t`: a call whose outcome is unknown is looked for when it is claimed, and never sent. */
+export function claimedStatus(sql: ISql) {
+  return sql`
+    case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end`;
+}
+
 /**
  * Claims the calls of `taken`, which the same statement has locked. The fence is raised, so that an
  * earlier worker can decide nothing any more. A lease that ended in work counts as a crash.
@@ -91,7 +97,7 @@ export function takeLocked(
 ) {
   return sql`
     update ${rows(sql)} t
-    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+    set status = ${claimedStatus(sql)},
       wake_at = now() + ${leaseMs} * interval '1 millisecond',
       crash_count = t.crash_count + case when t.status in ('working', 'reconciling') then 1 else 0 end,
       fence = t.fence + 1,

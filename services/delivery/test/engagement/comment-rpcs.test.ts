@@ -5,7 +5,7 @@ import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
+import { listCommentActions } from "#src/engagement/operations/to-comment-action.ts";
 import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
 import { logger, openDatabase } from "../publishing/fixture.ts";
 import {

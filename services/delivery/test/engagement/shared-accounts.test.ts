@@ -29,8 +29,8 @@ const EXTERNAL = { externalId: "one-account-of-the-platform" };
 const settings = { visibleCallMs: 250 };
 
 test.each([
-  ["recorded the account of the platform", false],
-  ["was sent by an earlier release, which did not record the account of the platform", true],
+  ["has a recorded account of the platform", false],
+  ["has no recorded account of the platform", true],
 ])(
   "a reply whose call was lost does not adopt the reply of another workspace on the same account of the platform, which %s",
   async (_title, isOld) => {

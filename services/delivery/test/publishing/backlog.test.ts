@@ -3,13 +3,13 @@ import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
 import { doubtCalls } from "#src/calls/doubt.ts";
-import { listLostCalls } from "#src/calls/marks.ts";
+import { listLostCalls, markCalls } from "#src/calls/marks.ts";
 import { releaseCalls } from "#src/calls/table.ts";
 import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimHeads, claimTasks } from "#src/publishing/db/claims.ts";
+import { deletePause, insertPause } from "#src/publishing/db/holds.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
-import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
@@ -130,6 +130,37 @@ test("a claim reads few rows of an account with many due tasks", async () => {
   await database.sql.begin(async (tx) => {
     expect((await claimTasks(tx, CLAIM)).tasks).toHaveLength(10);
     expect(await rowsRead(tx)).toBeLessThan(300);
+  });
+});
+
+test("claims and marks do not read all open calls for each task, even if the statistics of the database say that no call is open", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  await database.migrationSql`vacuum analyze publish_tasks`;
+  await sql`
+    insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, external_account_id,
+      content_hash, status, wake_at, due_at, publish_before)
+    select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'x', n, n, 'calling',
+      now() + interval '1 minute', now(), now() + interval '1 day'
+    from generate_series(1, 1_000) as n`;
+  await insertBacklog(sql, { platform: "x", accounts: 20, perAccount: 10 });
+  const more = { maxPerPlatform: 2_000 };
+
+  const tasks = await sql.begin(async (tx) => {
+    const claimed = await claimTasks(tx, { ...CLAIM, ...more });
+    expect(await rowsRead(tx)).toBeLessThan(3_000);
+    return claimed.tasks;
+  });
+  await sql.begin(async (tx) => {
+    const requests = tasks.map((task) => ({
+      ...task,
+      callKey: task.targetId,
+      externalAccountId: task.accountId,
+      callMs: 60_000,
+      handles: {},
+    }));
+    expect(await markCalls(tx, TASK_TABLE, requests)).toHaveLength(20);
+    expect(await rowsRead(tx)).toBeLessThan(3_000);
   });
 });
 

@@ -4,7 +4,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
-import { listUncertainTasks } from "#src/publishing/db/uncertain-targets.ts";
+import { listUncertainTasks } from "#src/publishing/db/doubts.ts";
 import { openDatabase } from "./fixture.ts";
 
 const EXTERNAL = "one-account-of-the-platform";

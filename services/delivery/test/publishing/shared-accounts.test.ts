@@ -69,7 +69,7 @@ test("a target whose publishing call was lost does not adopt the post of another
   expect(world.visible).toHaveLength(2);
 });
 
-test("a target does not adopt a post that an earlier release published for another workspace, whose account it did not record", async () => {
+test("a target does not adopt a post of another workspace for which no account of the platform is recorded", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -110,7 +110,7 @@ test("two workspaces never have an open publishing call with the same content on
   expect(world.visible).toHaveLength(3);
 });
 
-test("a search for the call of an earlier release waits while another workspace has an open call with the same content and account", async () => {
+test("a search for a call without a recorded account of the platform waits while another workspace has an open call with the same content and account", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -122,7 +122,6 @@ test("a search for the call of an earlier release waits while another workspace 
     await request(sql, old);
     await eventually(() => expect(world.looks).toHaveLength(1));
   }
-  // An earlier release records no account of the platform with its calls.
   await sql`update publish_tasks set external_account_id = null where target_id = ${old.targetId}`;
   world.verdicts = [() => ({ kind: "look_again", afterMs: 3_600_000 }), searchOf(world)];
   await using _worker = startWorker(database, world, { settings: QUICK });
@@ -144,7 +143,7 @@ test("the deletion of a target does not delete a post that another workspace pub
   const owner = addShared(world);
   await request(sql, owner);
   await untilStatus(sql, owner, "published");
-  // An earlier release has adopted the owner's post for the target of another workspace.
+  // The target of another workspace has the id of the owner's post.
   const adopter = addShared(world, { text: "another text" });
   await request(sql, adopter);
   await untilStatus(sql, adopter, "published");

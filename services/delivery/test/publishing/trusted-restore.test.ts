@@ -3,9 +3,11 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { adoptDeployment, recordRestore } from "#src/publishing/db/deployment.ts";
-import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
+import {
+  releaseTrustedDoubts,
+  startWatchDeployment,
+} from "#src/publishing/jobs/watch-deployment.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
-import { releaseTrustedDoubts } from "#src/publishing/operations/release-trusted-doubts.ts";
 import {
   createRpcClients,
   DEPLOYMENT,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertRuns } from "#src/engagement/db/automation-runs.ts";
 import { insertActions, type ActionRow } from "#src/engagement/db/comment-actions.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
-import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
+import { listCommentActions } from "#src/engagement/operations/to-comment-action.ts";
 import { record, startEvents, type Events } from "./compose-fixture.ts";
 
 const topic = "engagement.events.v1";

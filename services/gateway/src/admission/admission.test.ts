@@ -215,7 +215,7 @@ function wants(): (number | undefined)[][] {
   return accounts.calls.map((queries) => queries.map(({ want }) => want));
 }
 
-test("a request with a valid API key of one workspace is admitted to this workspace", async () => {
+test("a request with a valid API key is admitted to the workspace of the key", async () => {
   const key = accounts.addKey();
   expect(await admitted(key)).toEqual({
     kind: "admitted",

@@ -32,10 +32,10 @@ export interface ObjectRequest {
 }
 
 export interface ObjectAnswer {
-  /** 200, 206, or 416 for a range outside of the file. */
+  /** 200, 206, 416 for a range outside of the file, or 204 for media without a preview. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Must be read without delay, because it occupies a connection. Empty with the status 416. */
+  /** Must be read without delay, because it occupies a connection. Empty with 204 and 416. */
   readonly body: Readable;
 }
 
@@ -68,7 +68,7 @@ const OPEN_TIMEOUT_MS = 10_000;
 /** Between two chunks of a download. */
 const STALL_TIMEOUT_MS = 30_000;
 const FORWARDED = ["content-type", "content-length", "content-digest"];
-const EXPECTED_STATUSES = new Set([200, 206, 416]);
+const EXPECTED_STATUSES = new Set([200, 204, 206, 416]);
 
 interface UploadPeer {
   readonly baseUrl: string;
@@ -148,7 +148,7 @@ async function open(peer: Peer, object: ObjectRequest): Promise<ObjectAnswer> {
       throw toError(answer.statusCode, new Uint8Array(await answer.body.arrayBuffer()));
 
     answer.body.once("close", () => permit[Symbol.dispose]());
-    if (answer.statusCode === 416) await answer.body.dump();
+    if (answer.statusCode === 204 || answer.statusCode === 416) await answer.body.dump();
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   } catch (error) {
     permit[Symbol.dispose]();

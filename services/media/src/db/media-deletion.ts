@@ -56,7 +56,7 @@ export async function markWorkspaceDeleting(sql: Sql, workspaceId: string): Prom
       )`);
 }
 
-export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
+type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
 
 /**
  * Deletes pending or rejected media whose file may still arrive at a signed URL; undefined when the
@@ -134,4 +134,19 @@ export async function listPendingIds(
     where id = any(${ids as string[]}::uuid[])
     and status = 'pending'`;
   return rows.map(({ id }) => id);
+}
+
+/**
+ * Claims the next run of a job by the database's clock; false when the last run began less than
+ * `intervalMs` ago. The row lock lets only one of several replicas win.
+ */
+export async function claimRun(sql: ISql, job: string, intervalMs: number): Promise<boolean> {
+  const claimed = await sql`
+    insert into job_runs (job, next_at)
+    values (${job}, now() + ${intervalMs} * interval '1 millisecond')
+    on conflict (job) do update
+    set next_at = excluded.next_at
+    where job_runs.next_at <= now()
+    returning 1`;
+  return claimed.length > 0;
 }

@@ -1,4 +1,5 @@
 import type { ISql, Sql } from "@postrider/shared/postgres";
+import { importedWorkspaces } from "@postrider/shared/workspaces/import-state";
 import type { Usage } from "#src/domain/usage.ts";
 
 /** Media that a platform may have received long ago, with the posts that are recorded as users. */
@@ -42,6 +43,7 @@ export async function listOldMedia(
     where m.status = 'ready'
     and m.prepared_at is not null
     and m.prepared_at < now() - ${days} * interval '1 day'
+    and m.workspace_id not in (${importedWorkspaces(sql)})
     and m.id > ${after}
     order by m.id
     limit ${limit}`;

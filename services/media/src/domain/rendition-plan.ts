@@ -150,13 +150,15 @@ export type RenderEnd =
 /** In a process of its own with limits on time and memory. The promise never rejects. */
 export type RenderImages = (job: RenderJob) => Promise<RenderEnd>;
 
+export interface MadeRendition extends RenderedImage {
+  readonly kind: "made";
+  readonly id: string;
+  readonly objectKey: string;
+  readonly sha256: string;
+}
+
 export type StoredRendition =
-  | (RenderedImage & {
-      readonly kind: "made";
-      readonly id: string;
-      readonly objectKey: string;
-      readonly sha256: string;
-    })
+  | MadeRendition
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 export interface RenditionRow {

@@ -1,6 +1,7 @@
 import { ACCEPTED_TYPES } from "#src/domain/accepted-types.ts";
 import type { MediaViolation, Patch } from "#src/domain/inspected-media.ts";
 import { isHeif } from "./real-content-type.ts";
+import type { MadeRendition } from "./rendition-plan.ts";
 import type { VideoFacts } from "./videos/video-layout.ts";
 
 /** Why a file was rejected, as it is stored and as callers receive it: without the message. */
@@ -92,6 +93,11 @@ function toDelivery(media: StoredMedia, objectKey: string): StoredFile | undefin
     contentType: deliveryContentType,
     patches: media.deliveryPatches ?? [],
   };
+}
+
+export function toRenditionFile(rendition: MadeRendition): StoredFile {
+  const { objectKey: key, bytes, sha256, contentType } = rendition;
+  return { key, bytes, sha256, contentType, patches: [] };
 }
 
 /**

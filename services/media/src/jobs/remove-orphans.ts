@@ -1,6 +1,5 @@
 import { startLoop } from "@postrider/shared/process/loop";
-import { claimRun } from "#src/db/job-runs.ts";
-import { listNamedObjects, listPendingIds } from "#src/db/media-deletion.ts";
+import { claimRun, listNamedObjects, listPendingIds } from "#src/db/media-deletion.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 

@@ -4,6 +4,7 @@ import type { PostsClient } from "#src/clients/posts.ts";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { Imports } from "./imports.ts";
+import type { FindPreview } from "./previews.ts";
 import type { Renditions } from "./renditions.ts";
 import type { StorageTurns } from "./storage-limit.ts";
 import type { StoreGuard } from "./store-guard.ts";
@@ -43,6 +44,11 @@ export interface MediaDependencies {
 
 export type RpcDependencies = Omit<MediaDependencies, "logger" | "stopping">;
 
-export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping">;
+export interface RouteDependencies extends Pick<
+  MediaDependencies,
+  "sql" | "store" | "logger" | "stopping"
+> {
+  readonly findPreview: FindPreview;
+}
 
 export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "guard">;

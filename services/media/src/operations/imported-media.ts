@@ -40,7 +40,9 @@ interface MediaRow {
 function isValid({ status, file_name, alt_text, cover_ms }: MediaRow): boolean {
   const name = file_name ?? "";
   const isNamed =
-    name !== "" && name.length <= MAX_FILE_NAME && name.search(FORBIDDEN_CHARACTERS) === -1;
+    name !== "" &&
+    countCharacters(name) <= MAX_FILE_NAME &&
+    name.search(FORBIDDEN_CHARACTERS) === -1;
   if (status !== "ready" || !isNamed) return false;
   return countCharacters(alt_text ?? "") <= MAX_ALT_TEXT_LENGTH && (cover_ms ?? 0) >= 0;
 }

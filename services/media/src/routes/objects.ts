@@ -14,9 +14,11 @@ import { patchBytes } from "#src/domain/patched-bytes.ts";
 import { toStoredRendition } from "#src/domain/rendition-plan.ts";
 import {
   isFileName,
+  toRenditionFile,
   toStoredFile,
   type FileName,
   type StoredFile,
+  type StoredMedia,
 } from "#src/domain/stored-media.ts";
 import { parseRangeHeader, type ByteRange } from "#src/domain/transfer-headers.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
@@ -33,8 +35,8 @@ interface ObjectRequest {
 }
 
 /**
- * `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery|<id>`: a file of ready
- * media, or a range of it.
+ * `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery|preview|<id>`: a file of
+ * ready media, or a range of it; 204 for media without a preview.
  */
 export function createObjectRoutes(
   deps: RouteDependencies & { readonly permitsOf: (caller: string) => Semaphore },
@@ -45,7 +47,8 @@ export function createObjectRoutes(
       url: "/objects/:workspaceId/:mediaId",
       config: { callers: ["delivery", "gateway"] },
       handler: async (request, reply) => {
-        const file = await findFile(deps.sql, request.params, request.query.rendition);
+        const file = await findFile(deps, request.params, request.query.rendition);
+        if (file === undefined) return await reply.status(204).send();
         const range = requestedRange(request.raw, file);
         reply.headers({ "accept-ranges": "bytes", etag: `"${file.sha256}"` });
         if (range === "unsatisfiable")
@@ -71,19 +74,26 @@ export function createObjectRoutes(
 }
 
 async function findFile(
-  sql: Sql,
+  { sql, findPreview }: RouteDependencies,
   { workspaceId, mediaId }: ObjectRequest["Params"],
   name: unknown = "original",
-): Promise<StoredFile> {
+): Promise<StoredFile | undefined> {
+  assertIds(workspaceId, mediaId);
+  if (name === "preview") return await findPreview(await getReady(sql, workspaceId, mediaId));
   const isRendition = typeof name === "string" && isId(name);
   if (!isFileName(name) && !isRendition)
     throw invalidRequest([{ code: "invalid", path: "/rendition" }]);
-  assertIds(workspaceId, mediaId);
   const file = isFileName(name)
     ? await findOwnFile(sql, { workspaceId, mediaId }, name)
     : await findRenditionFile(sql, { workspaceId, mediaId, id: name });
   if (file === undefined) throw notFound();
   return file;
+}
+
+async function getReady(sql: Sql, workspaceId: string, mediaId: string): Promise<StoredMedia> {
+  const media = await findMedia(sql, workspaceId, mediaId);
+  if (media?.status !== "ready") throw notFound();
+  return media;
 }
 
 async function findOwnFile(
@@ -101,9 +111,7 @@ async function findRenditionFile(
 ): Promise<StoredFile | undefined> {
   const row = await findRendition(sql, wanted);
   const rendition = row === undefined ? undefined : toStoredRendition(row);
-  if (rendition?.kind !== "made") return undefined;
-  const { objectKey: key, bytes, sha256, contentType } = rendition;
-  return { key, bytes, sha256, contentType, patches: [] };
+  return rendition?.kind === "made" ? toRenditionFile(rendition) : undefined;
 }
 
 /** The whole file also when `If-Range` names another version (RFC 9110). */

@@ -7,7 +7,7 @@ import type {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { markPrepared } from "#src/db/media-description.ts";
+import { markPrepared } from "#src/db/media-library.ts";
 import { listMediaByIds } from "#src/db/media.ts";
 import {
   describePlan,

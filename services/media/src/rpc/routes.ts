@@ -16,20 +16,22 @@ import { createRowImportService } from "@postrider/shared/workspaces/import-serv
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { listOpenChecks } from "#src/db/media-leases.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
-import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
 import { completeUpload } from "#src/rpc/complete-upload.ts";
-import { createUpload } from "#src/rpc/create-upload.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
-import { listMedia } from "#src/rpc/list-media.ts";
 import { createMediaFileService } from "#src/rpc/media-file-service.ts";
+import {
+  batchGetMedia,
+  createUpload,
+  listMedia,
+  releaseMedia,
+  useMedia,
+} from "#src/rpc/media-service.ts";
 import { prepareMedia } from "#src/rpc/prepare-media.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
-import { releaseMedia } from "#src/rpc/release-media.ts";
 import { createRetentionService } from "#src/rpc/retention-service.ts";
 import { createStorageService } from "#src/rpc/storage-service.ts";
 import { updateMedia } from "#src/rpc/update-media.ts";
-import { useMedia } from "#src/rpc/use-media.ts";
 
 export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => void {
   return (router) => {

@@ -17,7 +17,7 @@ import {
   lockDescribable,
   updateDescription,
   type DescribableMedia,
-} from "#src/db/media-description.ts";
+} from "#src/db/media-library.ts";
 import {
   checkCover,
   countCharacters,

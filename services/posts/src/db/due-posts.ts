@@ -142,7 +142,7 @@ export function isPostDue(sql: ISql, since: Date | null) {
     exists (
       select from posts
       where status = 'scheduled'
-      and scheduled_at <= clock_timestamp()
+      and scheduled_at <= now()
       and scheduled_at >= coalesce(${since}::timestamptz, '-infinity')
     )`;
 }

@@ -1,5 +1,6 @@
 import { firstIdAt, NIL_ID } from "@postrider/shared/ids";
 import type { ISql, Sql } from "@postrider/shared/postgres";
+import { importedWorkspaces } from "@postrider/shared/workspaces/import-state";
 import type { PostRef } from "#src/db/posts.ts";
 
 export interface RemovedPost extends PostRef {
@@ -27,6 +28,7 @@ function isRemovable(sql: ISql, endedBefore: Date) {
   return sql`
     post.status in ('published', 'partial', 'failed', 'cancelled')
     and post.updated_at < ${endedBefore}
+    and post.workspace_id not in (${importedWorkspaces(sql)})
     and not exists (
       select 1
       from targets

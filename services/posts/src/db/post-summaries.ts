@@ -1,5 +1,5 @@
 import type { PlatformId } from "@postrider/platforms/platform-id";
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, SqlFragment } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 
@@ -52,25 +52,73 @@ function listedTargets(sql: ISql) {
 }
 
 /**
- * Lists one post more than the page, which shows that another page follows. One index per filter
- * has this order, so a late page costs no more than the first. The platform is SQL text, because
- * partial indexes need that. After the first page, `before` is omitted: with it Postgres would
- * begin to read the index there instead of at `after`.
+ * Posts with one of several filters that a page looks at. Those that pass few posts would otherwise
+ * read all of a workspace for each page.
  */
+const WINDOW = 5_000;
+
+/** The conditions of a list. The platform is SQL text, because partial indexes need that. */
+function filtersOf(sql: ISql, { status, platform, createdVia }: ListFilter) {
+  return [
+    ...(status === undefined ? [] : [sql`status = ${status}`]),
+    ...(platform === undefined ? [] : [sql`${sql.unsafe(`'${platform}'`)} = any (platforms)`]),
+    ...(createdVia === undefined ? [] : [sql`created_via = ${createdVia}`]),
+  ];
+}
+
+/**
+ * The posts after the cursor, of which the index of one filter has this order, so a late page costs
+ * no more than the first. After the first page, `before` is omitted: with it Postgres would begin
+ * to read the index there instead of at `after`.
+ */
+function postsInOrder(
+  sql: ISql,
+  columns: SqlFragment,
+  workspaceId: string,
+  { after, from, before }: Page,
+  filter: SqlFragment | undefined,
+) {
+  return sql`
+    select ${columns}
+    from posts
+    where workspace_id = ${workspaceId}
+    ${filter === undefined ? sql`` : sql`and ${filter}`}
+    ${from === undefined ? sql`` : sql`and effective_at >= ${from}`}
+    ${before === undefined || after !== undefined ? sql`` : sql`and effective_at < ${before}`}
+    ${after === undefined ? sql`` : sql`and (effective_at, id) < (${after.effectiveAt}, ${after.id})`}
+    order by effective_at desc, id desc`;
+}
+
+/** Lists one post more than the page, which shows that another page follows. */
 function listedPosts(sql: ISql, workspaceId: string, page: Page) {
-  const { after, status, platform, createdVia, from, before } = page;
+  const [first, ...others] = filtersOf(sql, page);
+  const found = postsInOrder(sql, sql`*`, workspaceId, page, first);
+  const passed = others.reduce((all, filter) => sql`${all} and ${filter}`, sql`true`);
   return sql`
     select post.*, ${listedTargets(sql)} as targets
-    from posts as post
-    where post.workspace_id = ${workspaceId}
-    ${status === undefined ? sql`` : sql`and post.status = ${status}`}
-    ${platform === undefined ? sql`` : sql`and ${sql.unsafe(`'${platform}'`)} = any (post.platforms)`}
-    ${createdVia === undefined ? sql`` : sql`and post.created_via = ${createdVia}`}
-    ${from === undefined ? sql`` : sql`and post.effective_at >= ${from}`}
-    ${before === undefined || after !== undefined ? sql`` : sql`and post.effective_at < ${before}`}
-    ${after === undefined ? sql`` : sql`and (post.effective_at, post.id) < (${after.effectiveAt}, ${after.id})`}
-    order by post.effective_at desc, post.id desc
+    from (${found} ${others.length === 0 ? sql`` : sql`limit ${WINDOW}`}) as post
+    where ${passed}
+    order by effective_at desc, id desc
     limit ${page.limit + 1}`;
+}
+
+/**
+ * The last post that was examined for a page with several filters; undefined if all were. If the
+ * page is not full, the next one continues after this post.
+ */
+export async function findWindowEnd(
+  sql: ISql,
+  workspaceId: string,
+  page: Page,
+): Promise<{ readonly effectiveAt: Date; readonly id: string } | undefined> {
+  const [first, ...others] = filtersOf(sql, page);
+  if (others.length === 0) return undefined;
+  const found = postsInOrder(sql, sql`effective_at, id`, workspaceId, page, first);
+  const [row] = await sql<{ effectiveAt: Date; id: string }[]>`
+    ${found}
+    offset ${WINDOW - 1}
+    limit 1`;
+  return row;
 }
 
 /**

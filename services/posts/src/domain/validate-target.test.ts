@@ -627,7 +627,7 @@ test("a video for TikTok is at most as long as TikTok last offered the account, 
 });
 
 test.each([{}, { audiences: [], maxVideoSeconds: null }, { audiences: "public" }])(
-  "a TikTok account about which %j is known is checked by the platform's rules alone",
+  "a post for a TikTok account of which only %j is known is checked against TikTok's rules and no limit of the account",
   (available) => {
     for (const privacy of ["public", "unlisted", "private"])
       expect(check("tiktok", { privacy, available })).toEqual([]);

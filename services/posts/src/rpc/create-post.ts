@@ -23,8 +23,8 @@ import {
 import type { BuiltPost, InsertResult } from "#src/operations/post-inserts.ts";
 import { loadPostDependencies, validateRequest } from "#src/operations/validate-request.ts";
 import { parseCreatePost } from "#src/rpc/parse-post.ts";
+import { findAcceptedPost } from "#src/rpc/to-keyed-response.ts";
 import { planPost, toPendingPost, type PlannedPost } from "#src/rpc/to-pending-post.ts";
-import { findAcceptedPost } from "#src/rpc/to-replayable-response.ts";
 
 /** A validation is repeated when the claim on media expired. */
 const MAX_VALIDATIONS = 2;
@@ -171,6 +171,7 @@ async function explain(
   result: Exclude<InsertResult, { refusal: null }>,
 ): Promise<ServiceError | undefined> {
   const { workspaceId, force } = request;
+  // `replayOrRefuse` gives the first answer instead if it is committed by then.
   if (result.refusal === "key_taken") return keyInProgress();
   if (result.refusal === "no_slot") {
     const guards = force ? [] : toGuards(workspaceId, targets, known.now);

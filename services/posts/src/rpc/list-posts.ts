@@ -11,7 +11,7 @@ import {
   encodeCursor,
   requireCursor,
 } from "@postrider/shared/secrets/list-cursor";
-import { type ListFilter, listPostSummaries } from "#src/db/post-summaries.ts";
+import { findWindowEnd, type ListFilter, listPostSummaries } from "#src/db/post-summaries.ts";
 import { isPostStatus } from "#src/domain/post-status.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
@@ -31,10 +31,9 @@ export async function listPosts(
   const page = { ...filter, limit, maxBytes: MAX_PAGE_BYTES, after };
   const rows = await listPostSummaries(sql, workspaceId, page);
   const last = rows.at(-1);
+  const end = last?.hasMore === true ? last : await findWindowEnd(sql, workspaceId, page);
   const nextCursor =
-    last?.hasMore === true
-      ? encodeCursor(cursorKeys, scope, { at: last.effectiveAt, id: last.id })
-      : null;
+    end === undefined ? null : encodeCursor(cursorKeys, scope, { at: end.effectiveAt, id: end.id });
   const posts = rows.map(({ json }) => json).join(",");
   return { json: `{"posts":[${posts}],"nextCursor":${JSON.stringify(nextCursor)}}` };
 }
@@ -50,7 +49,8 @@ function parseCursor(keys: CursorKeys, scope: readonly string[], cursor: string)
   return { effectiveAt: position.at, id: position.id };
 }
 
-const MAX_LIMIT = 100;
+/** For the calendar; the REST interface allows fewer. */
+const MAX_LIMIT = 1_000;
 const DAY_MS = 86_400_000;
 const LAST_YEAR = 9999;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

@@ -21,29 +21,31 @@ import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { isReadablePost } from "#src/operations/is-readable-post.ts";
-import { batchGetMediaNeeds } from "#src/rpc/batch-get-media-needs.ts";
-import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
-import { batchGetPostStatuses } from "#src/rpc/batch-get-post-statuses.ts";
-import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
 import { batchGetTargetContents } from "#src/rpc/batch-get-target-contents.ts";
 import { createPost } from "#src/rpc/create-post.ts";
-import { createQueueSlotRule } from "#src/rpc/create-queue-slot-rule.ts";
 import { deletePost } from "#src/rpc/delete-post.ts";
-import { deleteQueueSlotRule } from "#src/rpc/delete-queue-slot-rule.ts";
-import { getOverview } from "#src/rpc/get-overview.ts";
-import { getPost } from "#src/rpc/get-post.ts";
 import { getQuota } from "#src/rpc/get-quota.ts";
 import { listPosts } from "#src/rpc/list-posts.ts";
-import { listQueueSlotRules } from "#src/rpc/list-queue-slot-rules.ts";
+import { batchGetMediaNeeds, batchGetMediaUses } from "#src/rpc/media-use-service.ts";
+import { getOverview, retryAccount } from "#src/rpc/overview-service.ts";
 import { createPostLimitService } from "#src/rpc/post-limit-service.ts";
-import { publishPost } from "#src/rpc/publish-post.ts";
-import { recordTargetMetrics } from "#src/rpc/record-target-metrics.ts";
+import {
+  batchGetPosts,
+  batchGetPostStatuses,
+  getPost,
+  publishPost,
+  recordTargetMetrics,
+  retryPost,
+  validatePost,
+} from "#src/rpc/post-service.ts";
+import {
+  createQueueSlotRule,
+  deleteQueueSlotRule,
+  listQueueSlotRules,
+  updateQueueSlotRule,
+} from "#src/rpc/queue-slot-service.ts";
 import { createRetentionService } from "#src/rpc/retention-service.ts";
-import { retryAccount } from "#src/rpc/retry-account.ts";
-import { retryPost } from "#src/rpc/retry-post.ts";
 import { updatePost } from "#src/rpc/update-post.ts";
-import { updateQueueSlotRule } from "#src/rpc/update-queue-slot-rule.ts";
-import { validatePost } from "#src/rpc/validate-post.ts";
 
 export interface RouteDeps extends PostsDeps {
   readonly parkedEvents: ServiceImpl<typeof ParkedEventService>;

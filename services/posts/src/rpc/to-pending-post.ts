@@ -17,8 +17,8 @@ import {
   toStoredMedia,
   type PostDependencies,
 } from "#src/operations/validate-request.ts";
+import { toKeyedResponse } from "#src/rpc/to-keyed-response.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
-import { toKeyedResponse } from "#src/rpc/to-replayable-response.ts";
 
 export interface PlannedPost {
   readonly request: PostRequest;

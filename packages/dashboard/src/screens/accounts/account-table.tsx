@@ -46,7 +46,7 @@ export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
             <th scope="col" className="not-s">
               {words.until}
             </th>
-            <th scope="col" className="not-s">
+            <th scope="col" className="not-s not-m">
               {words.limit}
             </th>
             <th scope="col">
@@ -109,7 +109,7 @@ function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountR
       <td className="not-s nowrap">
         <Access account={account} />
       </td>
-      <td className="not-s nowrap">
+      <td className="not-s not-m nowrap">
         <Limit id={id} />
       </td>
       <td className={classNames("end", css.actions)}>

@@ -10,7 +10,7 @@ export function healthOf({ status, permissions }: Account): Health {
 
 const RANKS: Readonly<Record<Health, number>> = { ended: 0, partly: 1, works: 2 };
 
-/** What needs a person first; the others stay in their order. */
+/** Puts accounts that need a person before the others, which stay in their order. */
 export function sortByHealth(accounts: readonly Account[]): readonly Account[] {
   return accounts.toSorted((one, other) => RANKS[healthOf(one)] - RANKS[healthOf(other)]);
 }

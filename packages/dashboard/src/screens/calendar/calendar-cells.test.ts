@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { loadTemporal } from "../../time/load-temporal.ts";
 import { moveToDay, toInstantText, toZoned } from "../../time/place-in-zone.ts";
 import { calendarCells, foldDay, timeOf } from "./calendar-cells.ts";
-import { datesToRead, type DayRange, rangeOf, splitDates, stepDay } from "./calendar-range.ts";
+import { datesToRead, type DayRange, rangeOf, stepDay } from "./calendar-range.ts";
 
 beforeAll(loadTemporal);
 
@@ -125,14 +125,6 @@ test("a month begins on the Monday on or before its first day and has six weeks"
 
 test("the month after the last of January is February", () => {
   expect(stepDay("month", date("2027-01-31"), 1).toString()).toBe("2027-02-28");
-});
-
-test("a long range is read in weeks that neither share nor miss a day", () => {
-  expect(splitDates("2026-10-25", "2026-11-09")).toEqual([
-    ["2026-10-25", "2026-10-31"],
-    ["2026-11-01", "2026-11-07"],
-    ["2026-11-08", "2026-11-09"],
-  ]);
 });
 
 describe("of a day with many posts", () => {

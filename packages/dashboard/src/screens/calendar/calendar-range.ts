@@ -37,17 +37,3 @@ export function datesToRead(range: DayRange): { readonly from: string; readonly 
   const from = range.first.subtract({ days: 1 }).toString();
   return { from, to: lastOf(range).add({ days: 1 }).toString() };
 }
-
-/** Parts of a long range that are read at the same time: at most a week each. */
-export function splitDates(from: string, to: string): readonly (readonly [string, string])[] {
-  const parts: [string, string][] = [];
-  const end = Temporal.PlainDate.from(to);
-  let first = Temporal.PlainDate.from(from);
-  while (Temporal.PlainDate.compare(first, end) <= 0) {
-    const week = first.add({ days: 6 });
-    const last = Temporal.PlainDate.compare(week, end) < 0 ? week : end;
-    parts.push([first.toString(), last.toString()]);
-    first = last.add({ days: 1 });
-  }
-  return parts;
-}

@@ -10,6 +10,7 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useIsNarrow } from "../../kit/use-media.ts";
 import { MoveDialog } from "../../posts/move-dialog.tsx";
+import { atNewTimes, usePendingMoves } from "../../posts/pending-moves.ts";
 import { queueApi } from "../../queue/queue-api.ts";
 import { proposeTime } from "../../queue/queue-slots.ts";
 import { useCan } from "../../session/session-context.ts";
@@ -53,15 +54,12 @@ function usePosts(place: Place) {
     // Live changes of the shown period are no reason to read those beside it again.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [data === undefined, isPlaceholderData, view, day.toString(), client]);
-  const posts = useMemo(
-    () =>
-      account === ""
-        ? (data ?? NONE)
-        : (data ?? NONE).filter(({ targets }) =>
-            targets.some(({ accountId }) => accountId === account),
-          ),
-    [data, account],
-  );
+  const moves = usePendingMoves();
+  const posts = useMemo(() => {
+    const all = atNewTimes(data ?? NONE, moves);
+    if (account === "") return all;
+    return all.filter(({ targets }) => targets.some(({ accountId }) => accountId === account));
+  }, [data, moves, account]);
   return { posts, error, refetch };
 }
 

@@ -4,6 +4,7 @@ import { type KeyboardEvent, type MouseEvent, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
 import { useMovePost } from "../../posts/move-post.ts";
+import { whenMoveSent } from "../../posts/pending-moves.ts";
 import { type PostVersion, postsApi } from "../../posts/posts-api.ts";
 import { refusedMove } from "../../posts/refused-moves.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -32,8 +33,12 @@ function useDrops() {
   const { zone } = useSettings();
   const { moveOrRefuse } = useMovePost();
   const lifted = useRef<Promise<PostVersion>>(undefined);
+  const read = async (id: string) => {
+    await whenMoveSent(id);
+    return await client.query({ ...postsApi.post(id), staleTime: 0 });
+  };
   const onLift = ({ id }: PostSummary) => {
-    lifted.current = client.query({ ...postsApi.post(id), staleTime: 0 });
+    lifted.current = read(id);
     // The drop tells of the error; a drag that is given up needs no version.
     lifted.current.catch(() => undefined);
   };

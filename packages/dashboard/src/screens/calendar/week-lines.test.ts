@@ -17,7 +17,7 @@ test.each([
   expect(on(day, zone)).toMatchObject({ kind, stretch: { start, end } });
 });
 
-test("other days, and zones whose clocks never change, have no change", () => {
+test("a day before or after a clock change has none, and neither has any day of a zone whose clocks never change", () => {
   expect(on("2027-03-27")).toBeUndefined();
   expect(on("2027-03-29")).toBeUndefined();
   expect(on("2026-09-05", "America/Santiago")).toBeUndefined();

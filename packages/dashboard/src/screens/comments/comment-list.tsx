@@ -25,7 +25,7 @@ import { commentsWords } from "./comments-words.ts";
 import css from "./comments.module.css";
 import { TABS, toParameters, type View } from "./filters.ts";
 import type { useInbox } from "./use-inbox.ts";
-import { usePostTitle } from "./use-post-title.ts";
+import { usePostTitles } from "./use-post-title.ts";
 
 type Inbox = ReturnType<typeof useInbox>;
 
@@ -40,6 +40,7 @@ export function CommentList({ view, inbox, onShow }: CommentListProps) {
   const { comments, newCount, showNew } = inbox;
   // Drawn in pieces, between which the page goes on answering.
   const drawn = useDeferredValue(comments);
+  const titleOf = usePostTitles(drawn);
   useRowKeys(view, comments, onShow);
   return (
     <section className={css.left} aria-label={words.list}>
@@ -55,6 +56,7 @@ export function CommentList({ view, inbox, onShow }: CommentListProps) {
           <li key={comment.id} className={css.item}>
             <Row
               comment={comment}
+              title={titleOf(comment)}
               href={hrefOf(view, comment)}
               isOpen={view.comment === comment.id}
             />
@@ -121,17 +123,18 @@ function hrefOf(view: View, { id }: InboxCommentJson): string {
 
 interface RowProps {
   readonly comment: InboxCommentJson;
+  /** The beginning of the post that is commented. */
+  readonly title: string;
   readonly href: string;
   /** Its conversation is shown. */
   readonly isOpen: boolean;
 }
 
-const Row = memo(function Row({ comment, href, isOpen }: RowProps) {
+const Row = memo(function Row({ comment, title, href, isOpen }: RowProps) {
   const words = useWords(commentsWords);
   const kit = useWords(kitWords);
   const now = useNow();
   const { id, text, author, state, platform, createdAt, hidden } = comment;
-  const title = usePostTitle(comment);
   const ms = now.epochMilliseconds - Date.parse(createdAt);
   return (
     <Link

@@ -7,7 +7,6 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { Thumbnail } from "../../posts/thumbnail.tsx";
 import { useAccountName, useAccounts } from "../../posts/use-accounts.ts";
-import { useNewestMedia } from "../../posts/use-newest-media.ts";
 import { useWords } from "../../words/use-words.ts";
 import { Bubble, OtherButtons, SelectedButtons } from "./bubble.tsx";
 import { commentsApi } from "./comments-api.ts";
@@ -116,7 +115,6 @@ function Head({ comment, onBack }: HeadProps) {
   const words = useWords(commentsWords);
   const title = usePostTitle(comment);
   const mediaId = useFirstMedia(comment);
-  const newest = useNewestMedia();
   const permalink = useTarget(comment)?.permalink ?? null;
   const account = useAccountName(comment.accountId);
   const { name } = PLATFORMS[comment.platform as PlatformId];
@@ -132,7 +130,7 @@ function Head({ comment, onBack }: HeadProps) {
       />
       {mediaId !== undefined && (
         <span className="not-s">
-          <Thumbnail media={newest.get(mediaId)} />
+          <Thumbnail mediaId={mediaId} />
         </span>
       )}
       <div className={css.headText}>

@@ -1,6 +1,7 @@
 import type { PostTarget } from "@postrider/client";
+import type { PostWordsListJson } from "@postrider/rest/dashboard/cures";
 import type { InboxCommentJson } from "@postrider/rest/dashboard/inbox";
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { postsApi } from "../../posts/posts-api.ts";
 import { titleOf } from "../../posts/title-of.ts";
 import { useCan } from "../../session/session-context.ts";
@@ -15,13 +16,39 @@ function usePost(postId: string | null) {
   return useQuery({ ...postsApi.post(postId ?? ""), enabled: isKnown }).data?.post;
 }
 
+type Words = (typeof commentsWords)["en"];
+
+function nameOf(postId: string | null, text: string | undefined, words: Words): string {
+  const title = titleOf(text ?? "");
+  if (title !== "") return title;
+  return postId === null ? words.outside : words.oldPost;
+}
+
 /** The beginning of the post that is commented. */
 export function usePostTitle({ postId }: Commented): string {
   const words = useWords(commentsWords);
-  const post = usePost(postId);
-  const title = post === undefined ? "" : titleOf(post.content);
-  if (title !== "") return title;
-  return postId === null ? words.outside : words.oldPost;
+  return nameOf(postId, usePost(postId)?.content, words);
+}
+
+/** Posts of one request. */
+const MAX_IDS = 100;
+
+function readTexts(answers: readonly { readonly data: PostWordsListJson | undefined }[]) {
+  const posts = answers.flatMap(({ data }) => data?.posts ?? []);
+  return new Map(posts.map(({ postId, text }) => [postId, text]));
+}
+
+/** The same for all comments of a list, whose posts are read together. */
+export function usePostTitles(comments: readonly Commented[]): (comment: Commented) => string {
+  const words = useWords(commentsWords);
+  const isAllowed = useCan()("posts:read");
+  const ids = isAllowed ? [...new Set(comments.flatMap(({ postId }) => postId ?? []))] : [];
+  const parts = Array.from({ length: Math.ceil(ids.length / MAX_IDS) }, (_, part) =>
+    ids.slice(part * MAX_IDS, (part + 1) * MAX_IDS),
+  );
+  const queries = parts.map((part) => postsApi.words(part));
+  const texts = useQueries({ queries, combine: readTexts });
+  return ({ postId }) => nameOf(postId, texts.get(postId ?? ""), words);
 }
 
 /** The post on the account of the comment: where it can be seen. */

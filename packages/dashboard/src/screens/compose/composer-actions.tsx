@@ -7,6 +7,7 @@ import { useSettings } from "../../settings/settings.ts";
 import { clockWithSecondsOf } from "../../time/format-time.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
+import css from "./compose.module.css";
 import { isWritten } from "./draft.ts";
 import type { DraftHandle } from "./use-draft.ts";
 
@@ -63,7 +64,9 @@ function Kept({ at }: { readonly at: number }) {
       <span className="not-s">{words.kept(clock)}</span>
       <span className="only-s">
         <span className="sr">{words.kept(clock)}</span>
-        <span aria-hidden="true">{clock}</span>
+        <span aria-hidden="true" className={css.keptAt}>
+          {clock}
+        </span>
       </span>
     </span>
   );

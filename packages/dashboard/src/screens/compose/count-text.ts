@@ -31,7 +31,7 @@ function isLight(code: number): boolean {
  */
 function countWeighted(text: string): number {
   const urls = text.match(URL_IN_TEXT)?.length ?? 0;
-  // Every emoji counts as one heavy character, of however many parts it is put together.
+  // Every emoji counts as one heavy character, however many code points it consists of.
   const rest = text.normalize("NFC").replaceAll(URL_IN_TEXT, "").replaceAll(EMOJI, "\u{1f600}");
   let weight = urls * URL_WEIGHT;
   for (const character of rest) weight += isLight(character.codePointAt(0) ?? 0) ? 1 : 2;

@@ -107,7 +107,7 @@ function PreviewMedia({ media, urlOf }: PreviewProps & { readonly media: readonl
     <div className={classNames(css.previewMedia, css[`of${shown.length}`])}>
       {shown.map(({ id, kind, altText }, index) => (
         <span key={id} className={css.previewPicture}>
-          <Picture url={urlOf(id)} kind={kind} altText={altText} />
+          <Picture url={urlOf(id)} previewOf={id} kind={kind} altText={altText} />
           {index === MAX_SHOWN - 1 && media.length > MAX_SHOWN && (
             <span className={css.furtherFiles}>+{media.length - MAX_SHOWN}</span>
           )}

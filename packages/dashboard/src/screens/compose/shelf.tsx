@@ -81,7 +81,7 @@ function MediaTile({ item, index, url, onDescribe }: MediaTileProps) {
     <li {...draggable(index, (from) => change((before) => moveMedia(before, from, index)))}>
       <figure>
         <div className={css.frame}>
-          <Picture url={url} kind={kind} altText={fileName} className={css.picture} />
+          <Picture {...{ url, kind }} previewOf={id} altText={fileName} className={css.picture} />
           <span className={css.more}>
             <Menu
               label={words.moreOf(fileName)}

@@ -1,7 +1,7 @@
 import { canPublish, type Length, type Writer } from "./composition.ts";
 import type { Fault, Place } from "./faults.ts";
 
-/** What the second line of an account's tile says, and how loud. */
+/** What the second line of an account's tile says, and in which color. */
 export interface TileState {
   readonly tone: "plain" | "near" | "over";
   readonly says:

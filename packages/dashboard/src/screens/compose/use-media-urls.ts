@@ -13,7 +13,7 @@ type Addressed = Pick<ReadyMedia, "id" | "url">;
 export function useMediaUrls(media: readonly DraftMedia[], first: readonly Addressed[]) {
   const [known, setKnown] = useState(() => new Map(first.map(({ id, url }) => [id, url])));
   const isMissing = media.some(({ id }) => !known.has(id));
-  const library = useQuery({ ...postsApi.thumbnails(), enabled: isMissing });
+  const library = useQuery({ ...postsApi.newestMedia(), enabled: isMissing });
   const found = new Map(library.data?.media.map(({ id, url }) => [id, url]));
   return {
     urlOf: (id: string) => known.get(id) ?? found.get(id),

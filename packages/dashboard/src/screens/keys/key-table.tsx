@@ -71,7 +71,7 @@ function KeyRow({ apiKey, onRevoke }: KeyRowProps) {
           ))}
         </span>
       </td>
-      <td>
+      <td className={css.used}>
         {lastUsedAt === null ? (
           <span className="muted">{words.never}</span>
         ) : (

@@ -71,6 +71,7 @@ const FileItem = memo(function FileItem({ file, isSelected, onSelect }: FileItem
       >
         <Picture
           url={url}
+          previewOf={file.id}
           kind={kind}
           altText={altText}
           durationMs={durationMs}

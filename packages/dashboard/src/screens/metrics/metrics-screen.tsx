@@ -1,5 +1,5 @@
-import type { PostDetail } from "@postrider/client";
-import { useQueries, useQuery } from "@tanstack/react-query";
+import type { PostWordsJson } from "@postrider/rest/dashboard/cures";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
@@ -33,10 +33,8 @@ function useTopPosts(account: string) {
   const from = today.subtract({ days: DAYS }).toString();
   const sums = useQuery(metricsApi.sums(from, today.toString(), account));
   const ids = sums.data?.posts.map(({ postId }) => postId) ?? [];
-  const answers = useQueries({ queries: ids.map((id) => postsApi.post(id)) });
-  const details = new Map<string, PostDetail>(
-    answers.flatMap(({ data }) => (data === undefined ? [] : [[data.post.id, data.post]])),
-  );
+  const { data } = useQuery(postsApi.words(ids));
+  const details = new Map(data?.posts.map((post) => [post.postId, post]));
   return { ...sums, details };
 }
 
@@ -61,7 +59,7 @@ export function MetricsScreen() {
 
 interface FiltersProps {
   readonly choice: Choice;
-  readonly details: ReadonlyMap<string, PostDetail>;
+  readonly details: ReadonlyMap<string, PostWordsJson>;
   readonly postId: string;
 }
 
@@ -71,17 +69,15 @@ function Filters({ choice, details, postId }: FiltersProps) {
   const words = useWords(metricsWords);
   const accounts = useAccounts();
   const chosen = useQuery(postsApi.post(postId)).data?.post;
-  const posts = new Map([...(chosen ? [[chosen.id, chosen] as const] : []), ...details]);
+  const texts = new Map([...details.values()].map(({ postId: id, text }) => [id, text]));
+  if (chosen) texts.set(chosen.id, chosen.content);
   return (
     <div className={classNames("filters", "scroll")}>
       <Select
         label={words.post}
         className={css.post}
         value={postId}
-        options={[...posts.values()].map(({ id, content }) => ({
-          value: id,
-          label: content.slice(0, MAX_LABEL),
-        }))}
+        options={[...texts].map(([value, text]) => ({ value, label: text.slice(0, MAX_LABEL) }))}
         onChange={(id) => choice.set("post", id)}
       />
       <Select

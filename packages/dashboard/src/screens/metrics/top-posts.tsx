@@ -1,4 +1,5 @@
-import type { PostDetail } from "@postrider/client";
+import type { PlatformId, PostStatus, TargetErrorCode, TargetStatus } from "@postrider/client";
+import type { PostWordsJson } from "@postrider/rest/dashboard/cures";
 import { useState } from "react";
 import { Link } from "wouter";
 import { Sparkline } from "../../charts/sparkline.tsx";
@@ -6,12 +7,13 @@ import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { Select } from "../../kit/select.tsx";
 import { Table } from "../../kit/table.tsx";
+import { TargetStrip } from "../../kit/target-strip.tsx";
 import { Time } from "../../kit/time.tsx";
 import { langOf } from "../../posts/lang-of.ts";
+import { tileStatusOf } from "../../posts/tile-status.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
-import { PostStrip } from "../calendar/agenda.tsx";
 import type { SumsOfPost } from "./metrics-api.ts";
 import { metricsWords } from "./metrics-words.ts";
 import css from "./metrics.module.css";
@@ -26,7 +28,7 @@ const LINE_POINTS = 8;
 interface TopPostsProps {
   readonly posts: readonly SumsOfPost[];
   /** The posts themselves, as far as they have been read. */
-  readonly details: ReadonlyMap<string, PostDetail>;
+  readonly details: ReadonlyMap<string, PostWordsJson>;
   readonly isMore: boolean;
 }
 
@@ -98,12 +100,12 @@ function TopHead() {
 
 interface TopPostProps {
   readonly sums: SumsOfPost;
-  readonly post: PostDetail | undefined;
+  readonly post: PostWordsJson | undefined;
 }
 
 function TopPost({ sums, post }: TopPostProps) {
   const words = useWords(metricsWords);
-  const text = post?.content ?? "…";
+  const text = post?.text ?? "…";
   return (
     <tr>
       <td>
@@ -133,10 +135,15 @@ function TopPost({ sums, post }: TopPostProps) {
   );
 }
 
-function Strip({ post }: { readonly post: PostDetail }) {
-  const targets = post.targets.map((target) => ({
-    ...target,
-    errorCode: target.error?.code ?? null,
+function Strip({ post }: { readonly post: PostWordsJson }) {
+  const targets = post.targets.map(({ accountId, platform, username, status, code }) => ({
+    accountId,
+    platform: platform as PlatformId,
+    name: username,
+    status: tileStatusOf(post.status as PostStatus, {
+      status: status as TargetStatus,
+      errorCode: code as TargetErrorCode | null,
+    }),
   }));
-  return <PostStrip post={{ ...post, targets }} />;
+  return <TargetStrip targets={targets} />;
 }

@@ -1,12 +1,11 @@
 import type { PlatformId, PostDetail } from "@postrider/client";
-import { Copy, Play, SquarePen } from "lucide-react";
+import { Copy, SquarePen } from "lucide-react";
 import { useState } from "react";
 import { LinkButton } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
-import { durationText } from "../../media/upload-state.ts";
+import { Picture } from "../../media/picture.tsx";
 import { langOf } from "../../posts/lang-of.ts";
-import { Picture } from "../../posts/thumbnail.tsx";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
@@ -32,8 +31,7 @@ export function SentCard({ post }: { readonly post: PostDetail }) {
           <div className={css.media}>
             {media.map((file) => (
               <figure key={file.id}>
-                <Picture {...file} className={css.picture} />
-                {file.durationMs !== null && <Duration ms={file.durationMs} />}
+                <Picture {...file} previewOf={file.id} className={css.picture} />
               </figure>
             ))}
           </div>
@@ -55,15 +53,6 @@ function Again({ id, isPlanned }: { readonly id: string; readonly isPlanned: boo
     <LinkButton kind="ghost" small icon={Copy} href={`/posts/new?from=${id}`}>
       {words.useAgain}
     </LinkButton>
-  );
-}
-
-function Duration({ ms }: { readonly ms: number }) {
-  return (
-    <span className={css.duration}>
-      <Play className="i i-s" aria-hidden="true" />
-      {durationText(ms)}
-    </span>
   );
 }
 

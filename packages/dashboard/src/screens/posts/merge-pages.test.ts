@@ -25,6 +25,11 @@ test("posts that may come after unread ones of another list are held back", () =
   expect(merge(further)).toEqual(["9", "8", "7", "5", "1"]);
 });
 
+test("an empty page of a list that goes on holds back what may come before its next post", () => {
+  const lists = { failed: [page(["8"], "more"), page([], "more")], partial: [page(["9", "1"])] };
+  expect(merge(lists)).toEqual(["9", "8"]);
+});
+
 test("posts without a time stand where they were created", () => {
   const draft = { id: "draft", scheduledAt: null, createdAt: "5" } as PostSummary;
   const lists = { draft: [{ posts: [draft], nextCursor: null }], all: [page(["9", "3"])] };

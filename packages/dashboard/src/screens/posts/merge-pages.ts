@@ -29,7 +29,7 @@ export function mergePages(lists: Lists): readonly PostSummary[] {
 
 /** The time of the last post that was read; "" for a list that was read to its end. */
 function endOf(pages: readonly PostPage[]): string {
-  const last = pages.at(-1);
-  const post = last?.posts.at(-1);
-  return last === undefined || last.nextCursor === null || post === undefined ? "" : timeOf(post);
+  const isOver = (pages.at(-1)?.nextCursor ?? null) === null;
+  const last = pages.flatMap(({ posts }) => posts).at(-1);
+  return isOver || last === undefined ? "" : timeOf(last);
 }

@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { memo, useMemo } from "react";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
-import { useNewestMedia } from "../../posts/use-newest-media.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { clockOf, dayHeadOf } from "../../time/format-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
@@ -29,7 +28,6 @@ export const PostList = memo(function PostList({ posts }: PostListProps) {
   const days = useMemo(() => groupByDay(posts, zone, now), [posts, zone, now]);
   const words = useRowWords(posts);
   const accounts = useAccounts();
-  const media = useNewestMedia();
   const today = now.toZonedDateTimeISO(zone);
   return days.map(({ day, lines, first }) => {
     const head = dayHeadOf(toZoned(first, zone), today, { language, words: kit });
@@ -41,13 +39,7 @@ export const PostList = memo(function PostList({ posts }: PostListProps) {
             line === "now" ? (
               <Now key={line} />
             ) : (
-              <PostRow
-                key={line.id}
-                post={line}
-                words={words.get(line.id)}
-                accounts={accounts}
-                media={media.get(line.mediaIds[0] ?? "")}
-              />
+              <PostRow key={line.id} post={line} words={words.get(line.id)} accounts={accounts} />
             ),
           )}
         </ul>

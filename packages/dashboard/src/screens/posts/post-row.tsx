@@ -9,7 +9,7 @@ import { Time } from "../../kit/time.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { PostMenu } from "../../posts/post-menu.tsx";
 import { postWords } from "../../posts/post-words.ts";
-import { type ListMedia, Thumbnail } from "../../posts/thumbnail.tsx";
+import { Thumbnail } from "../../posts/thumbnail.tsx";
 import { tileStatusOf } from "../../posts/tile-status.ts";
 import { useWords } from "../../words/use-words.ts";
 import { postsWords } from "./posts-words.ts";
@@ -31,15 +31,13 @@ interface PostRowProps {
   /** Why it failed; undefined until it is known, and for posts that did not. */
   readonly words: RowWords | undefined;
   readonly accounts: ReadonlyMap<string, Account>;
-  /** Its first file; undefined if it has none or an older one than is known. */
-  readonly media: ListMedia | undefined;
 }
 
 /**
  * One post in a list. The whole row opens it; the link inside is real. A row is drawn again only
  * when its own post has changed: a page of further posts leaves those above it alone.
  */
-export const PostRow = memo(function PostRow({ post, words, accounts, media }: PostRowProps) {
+export const PostRow = memo(function PostRow({ post, words, accounts }: PostRowProps) {
   const { id, status, targets } = post;
   const isHurt = status === "failed" || status === "partial";
   return (
@@ -47,7 +45,7 @@ export const PostRow = memo(function PostRow({ post, words, accounts, media }: P
       <span className={css.status}>
         <StatusLabel status={status} loud={LOUD.has(status)} />
       </span>
-      <RowLink post={post} media={media} />
+      <RowLink post={post} />
       <span className={css.targets}>
         <TargetStrip
           targets={targets.map((target) => ({
@@ -67,13 +65,14 @@ export const PostRow = memo(function PostRow({ post, words, accounts, media }: P
   );
 });
 
-function RowLink({ post, media }: Pick<PostRowProps, "post" | "media">) {
+function RowLink({ post }: Pick<PostRowProps, "post">) {
   const { id, content, mediaIds } = post;
+  const [mediaId] = mediaIds;
   const words = useWords(postWords);
   const lists = useWords(postsWords);
   return (
     <Link href={`/posts/${id}`} className={css.text}>
-      {mediaIds.length > 0 && <Thumbnail media={media} />}
+      {mediaId !== undefined && <Thumbnail mediaId={mediaId} />}
       <span className="clip" lang={langOf(content)}>
         {content === "" ? words.noText : content}
       </span>

@@ -31,7 +31,6 @@ export function prepare(): void {
     readFirstPage(parseFilters(new URLSearchParams(location.search))),
     queryClient.query(overviewApi.overview()),
     queryClient.query(postsApi.accounts()),
-    queryClient.query(postsApi.thumbnails()),
   ];
   // The component that needs it asks again, and shows why it could not be read.
   for (const read of first) read.catch(() => undefined);
@@ -65,7 +64,7 @@ interface ListProps {
 
 function List({ filters, overview, onClear }: ListProps): ReactNode {
   const list = usePostList(filters);
-  const { posts, error, isPending, refetch } = list;
+  const { posts, error, isPending, hasNextPage, refetch } = list;
   const { shown, heldCount, show } = useHeldBack(posts, JSON.stringify(filters));
   // Drawn in pieces, between which the page goes on answering: a page of rows takes over 50 ms.
   const drawn = useDeferredValue(shown);
@@ -76,7 +75,8 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
         <Skeleton rows={10} />
       </Card>
     );
-  if (posts.length === 0)
+  // A page of a list that goes on may be empty.
+  if (posts.length === 0 && (error !== null || !hasNextPage))
     return error === null ? (
       <Card>
         <NoPosts filters={filters} onClear={onClear} />

@@ -95,7 +95,7 @@ function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
   return refused("media_rejected", message);
 }
 
-/** A second loss counts as an error in the video. */
+/** The service has lost the upload. If it loses it again, the video counts as faulty. */
 function restart(upload: Upload, message: string): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS) return refused("media_rejected", message);
   return runAgain(UPLOAD.write({ ...upload, stage: "lost", restarts: upload.restarts + 1 }));

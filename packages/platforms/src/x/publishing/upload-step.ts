@@ -56,7 +56,7 @@ function next(index: number, upload: Upload, afterMs = 0): StepWait {
   return runAgain(toHandle(index, upload), afterMs);
 }
 
-/** A second loss counts as an error in the file. */
+/** X has lost the upload. If it loses it again, the file counts as faulty. */
 function restart(index: number, upload: Upload, answer: PlatformAnswer): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS)
     return refused("media_rejected", toUploadFailure(answer).message);

@@ -1,5 +1,157 @@
 import type { ISql } from "@postrider/shared/postgres";
 
+const COUNTERS = ["views", "impressions", "reach", "likes", "comments", "shares", "saves"] as const;
+type Counters = Readonly<Record<(typeof COUNTERS)[number], number | null>>;
+
+/** Readings per target; the history has at most about 250 (`metrics-history.ts`). */
+const MAX_POINTS = 500;
+const MAX_PUBLICATIONS = 20_000;
+const MAX_POSTS = 20;
+/** After the publication: the points of the small line of a post. */
+const LINE_HOURS = [6, 12, 18, 24, 30, 36, 42, 48];
+
+interface TargetReadings {
+  readonly targetId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  /** Null: the counters are not read any more. */
+  readonly nextReadAt: Date | null;
+  /** Oldest first; instants are texts of Postgres. */
+  readonly points: readonly (Counters & { readonly at: string })[];
+}
+
+/** The earlier readings and the newest one. */
+export async function listReadings(
+  sql: ISql,
+  workspaceId: string,
+  targetIds: readonly string[],
+): Promise<readonly TargetReadings[]> {
+  return await sql<TargetReadings[]>`
+    select t.target_id, t.account_id, t.platform, nullif(t.due_at, 'infinity') as next_read_at,
+      coalesce(p.points, '[]') as points
+    from target_metrics t
+    cross join lateral (
+      select json_agg(
+        json_build_object(
+          'at', refreshed_at, 'views', views, 'impressions', impressions, 'reach', reach, 'likes', likes,
+          'comments', comments, 'shares', shares, 'saves', saves
+        ) order by refreshed_at
+      ) as points
+      from (
+        select refreshed_at, ${sql(COUNTERS)}
+        from target_metric_history h
+        where h.target_id = t.target_id
+        union
+        select t.refreshed_at, ${sql(COUNTERS.map((name) => `t.${name}`))}
+        where t.refreshed_at is not null
+        order by refreshed_at desc
+        limit ${MAX_POINTS}
+      ) as newest
+    ) as p
+    where t.target_id = any (${[...targetIds]}::uuid[])
+    and t.workspace_id = ${workspaceId}
+    order by t.published_at, t.target_id`;
+}
+
+interface Publications {
+  readonly workspaceId: string;
+  /** Inclusive. */
+  readonly from: Date;
+  /** Exclusive. */
+  readonly before: Date;
+  readonly accountId: string | undefined;
+  readonly platform: string | undefined;
+}
+
+interface MetricsSums {
+  readonly isMore: boolean;
+  readonly days: readonly (Counters & { readonly day: string; readonly publications: number })[];
+  readonly posts: readonly (Counters & {
+    readonly postId: string;
+    readonly seen: number;
+    readonly publications: number;
+    readonly publishedAt: string;
+    readonly line: number[];
+  })[];
+}
+
+function sums(sql: ISql) {
+  return sql`
+    count(*)::int as publications, sum(views)::float8 as views, sum(impressions)::float8 as impressions,
+    sum(reach)::float8 as reach, sum(likes)::float8 as likes, sum(comments)::float8 as comments,
+    sum(shares)::float8 as shares, sum(saves)::float8 as saves`;
+}
+
+/** How often each post was seen at some hours: the newest reading until then of its targets. */
+function lines(sql: ISql) {
+  return sql`
+    points as (
+      select post_id, hours, sum(
+        case when refreshed_at <= published_at + hours * interval '1 hour'
+        then greatest(views, impressions, reach, 0)
+        else (
+          select greatest(h.views, h.impressions, h.reach, 0)
+          from target_metric_history h
+          where h.target_id = found.target_id
+          and h.refreshed_at <= found.published_at + hours * interval '1 hour'
+          order by h.refreshed_at desc
+          limit 1
+        ) end
+      )::float8 as seen
+      from found
+      cross join unnest(${LINE_HOURS}::int[]) as hours
+      where post_id in (select "postId" from posts)
+      and published_at + hours * interval '1 hour' <= now()
+      group by post_id, hours
+    ),
+    lines as (
+      select post_id, json_agg(seen order by hours) filter (where seen is not null) as line
+      from points
+      group by post_id
+    )`;
+}
+
+/** Of the newest 20,000 publications in the range, by the index `target_metrics_by_workspace`. */
+export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsSums> {
+  const { workspaceId, from, before, accountId, platform } = of;
+  const [row] = await sql<MetricsSums[]>`
+    with found as materialized (
+      select target_id, post_id, published_at, refreshed_at, ${sql(COUNTERS)}
+      from target_metrics
+      where workspace_id = ${workspaceId}
+      and published_at >= ${from}
+      and published_at < ${before}
+      ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}
+      ${platform === undefined ? sql`` : sql`and platform = ${platform}`}
+      order by published_at desc
+      limit ${MAX_PUBLICATIONS + 1}
+    ),
+    days as (
+      select to_char(published_at at time zone 'UTC', 'YYYY-MM-DD') as day, ${sums(sql)}
+      from found
+      group by 1
+    ),
+    posts as (
+      select post_id as "postId", sum(greatest(views, impressions, reach, 0))::float8 as seen,
+        min(published_at) as "publishedAt", ${sums(sql)}
+      from found
+      group by post_id
+      order by seen desc, "postId"
+      limit ${MAX_POSTS}
+    ),
+    ${lines(sql)},
+    shown as (
+      select posts.*, coalesce(lines.line, '[]') as line
+      from posts
+      left join lines on lines.post_id = posts."postId"
+    )
+    select (select count(*) > ${MAX_PUBLICATIONS} from found) as is_more,
+      (select coalesce(json_agg(days order by day), '[]') from days) as days,
+      (select coalesce(json_agg(shown order by seen desc, "postId"), '[]') from shown) as posts`;
+  if (row === undefined) throw new Error("the sum of metrics returned no row");
+  return row;
+}
+
 /**
  * Returns SQL for the rows of the metrics history of the targets in `due`, and whether each row is
  * superfluous. All rows of the last 48 hours are kept; from older ones, the last of each 6 hours;

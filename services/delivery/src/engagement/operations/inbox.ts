@@ -4,11 +4,7 @@ import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { runBeyondRequest } from "@postrider/shared/telemetry/request-context";
 import { type CommentedMedia, storeInboxComments } from "#src/engagement/db/inbox-comments.ts";
-import {
-  claimInboxRead,
-  endInboxRead,
-  listNewestPublications,
-} from "#src/engagement/db/inbox-reads.ts";
+import { claimInboxRead, endInboxRead, listNewestPublications } from "#src/engagement/db/inbox.ts";
 import { isMediaId, toStorableComment } from "#src/engagement/domain/text.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 import {

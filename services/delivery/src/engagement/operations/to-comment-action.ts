@@ -1,8 +1,10 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape, type MessageShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { CommentActionSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { CommentActionSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { ISql } from "@postrider/shared/postgres";
 import { isFinal } from "#src/calls/call.ts";
 import { isRetryable } from "#src/domain/retry-wait.ts";
+import { listManualActions } from "#src/engagement/db/comment-actions.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 
 /** The fields of an action from which its proto message is built. */
@@ -40,6 +42,15 @@ export function toCommentAction(action: ShownAction): MessageInitShape<typeof Co
     ...(action.finishedAt === null ? {} : { finishedAt: timestampFromDate(action.finishedAt) }),
     version: BigInt(action.version),
   };
+}
+
+/** A reference with the id of another workspace finds no action. */
+export async function listCommentActions(
+  sql: ISql,
+  refs: readonly { readonly workspaceId: string; readonly id: string }[],
+): Promise<readonly MessageShape<typeof CommentActionSchema>[]> {
+  const actions = await listManualActions(sql, refs);
+  return actions.map((action) => create(CommentActionSchema, toCommentAction(action)));
 }
 
 function toError({ errorCode, errorMessage }: ShownAction) {

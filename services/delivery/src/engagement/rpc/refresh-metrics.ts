@@ -41,8 +41,7 @@ import {
   recordQuestions,
   toTargetMetrics,
 } from "#src/engagement/operations/record-metrics.ts";
-import { listMetricsHistory } from "./list-metrics-history.ts";
-import { sumMetrics } from "./sum-metrics.ts";
+import { listMetricsHistory, sumMetrics } from "./sum-metrics.ts";
 
 interface MetricsRpcDeps {
   readonly sql: Sql;

@@ -1,13 +1,15 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
+  ListMetricsHistoryRequest,
+  ListMetricsHistoryResponseSchema,
   SumMetricsRequest,
   SumMetricsResponseSchema,
 } from "@postrider/contracts/engagement/v1/metrics_service_pb";
-import type { MetricsSumsJson } from "@postrider/rest/dashboard/metrics";
+import type { MetricsHistoryJson, MetricsSumsJson } from "@postrider/rest/dashboard/metrics";
 import { invalidRequest } from "@postrider/shared/errors";
-import { assertIds } from "@postrider/shared/ids";
+import { assertIds, isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
-import { sumReadings } from "#src/engagement/db/metrics-readings.ts";
+import { listReadings, sumReadings } from "#src/engagement/db/metrics-history.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
@@ -64,4 +66,20 @@ export async function sumMetrics(
   }));
   const result: MetricsSumsJson = { days, posts, total: totalOf(days), isMore: found.isMore };
   return { json: JSON.stringify(result) };
+}
+
+export async function listMetricsHistory(
+  { sql }: { readonly sql: Sql },
+  { workspaceId, targetIds }: ListMetricsHistoryRequest,
+): Promise<MessageInitShape<typeof ListMetricsHistoryResponseSchema>> {
+  assertIds(workspaceId);
+  const rows = await listReadings(sql, workspaceId, targetIds.filter(isId));
+  const history: MetricsHistoryJson = {
+    targets: rows.map(({ points, nextReadAt, ...target }) => ({
+      ...target,
+      nextReadAt: nextReadAt?.toISOString() ?? null,
+      points: points.map((point) => ({ ...point, at: new Date(point.at).toISOString() })),
+    })),
+  };
+  return { json: JSON.stringify(history) };
 }

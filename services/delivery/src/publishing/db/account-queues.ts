@@ -47,15 +47,20 @@ export function isUnpaused(sql: ISql) {
 }
 
 /**
- * Tasks in work by workspace and platform, and who is full. What a workspace has in work beyond its
- * share, because it was alone, takes no place from the others: they never wait for its calls.
+ * Tasks in work, their number by workspace and platform, and who is full. What a workspace has in
+ * work beyond its share, because it was alone, takes no place from the others: they never wait for
+ * its calls.
  */
 function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace, maxWhileAlone }: QueueLimits) {
   return sql`
-    in_work as materialized (
-      select platform, workspace_id, count(*) as tasks, least(count(*), ${maxPerWorkspace}) as places
+    working as materialized (
+      select account_id, platform, workspace_id
       from publish_tasks
       where ${isInWork(sql)}
+    ),
+    in_work as materialized (
+      select platform, workspace_id, count(*) as tasks, least(count(*), ${maxPerWorkspace}) as places
+      from working
       group by platform, workspace_id
     ),
     full_platforms as materialized (

@@ -17,9 +17,9 @@ function attemptColumns(sql: ISql) {
 
 /**
  * Returns those of the given post ids of a platform that belong to a target on the same account of
- * the platform, of whichever workspace, deleted targets included. A target of an earlier release,
- * which did not record the account of the platform, owns its id on all accounts: the platforms that
- * are searched give no id twice.
+ * the platform, of whichever workspace, deleted targets included. A target without a recorded
+ * account of the platform, as after a restore to a moment before its call, owns its id on all
+ * accounts: the platforms that are searched give no id twice.
  */
 export async function findOwnedIds(
   sql: ISql,

@@ -1,17 +1,19 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { claimedStatus, takeLocked } from "#src/calls/table.ts";
+import type { ClaimedTask, HeldKey } from "#src/publishing/domain/task.ts";
 import {
   dueQueues,
   isUnpaused,
   openPlatforms,
-  scheduleAccounts,
   type QueueLimits,
+  scheduleAccounts,
 } from "./account-queues.ts";
 import { isDoubtful } from "./deployment.ts";
 import { limitOfPlatform } from "./platform-limits.ts";
+import { hasSibling, TASK_TABLE } from "./task-table.ts";
 import { taskColumns } from "./tasks.ts";
 
-export interface ClaimOptions extends QueueLimits {
+interface ClaimOptions extends QueueLimits {
   /** After this many crashes of its process in a row, a task is a suspect. */
   readonly suspectAfter: number;
   readonly maxSuspects: number;
@@ -19,7 +21,9 @@ export interface ClaimOptions extends QueueLimits {
   readonly mayTakeOver: boolean;
 }
 
-export interface Claimed {
+const MAY_BE_VISIBLE = ["working", "calling", "unknown", "reconciling"];
+
+interface Claimed {
   readonly tasks: readonly ClaimedTask[];
   readonly hasMore: boolean;
 }
@@ -51,13 +55,7 @@ function idleAccounts(sql: ISql, { platforms }: ClaimOptions) {
         and not exists (select 1 from account_breakers g where g.account_id = q.account_id and g.not_before > now())
         as may_publish
     from queues q
-    where not exists (
-      select 1
-      from publish_tasks t
-      where t.account_id = q.account_id
-      and t.status in ('working', 'calling', 'reconciling')
-      and t.wake_at > now()
-    )`;
+    where account_id not in (select account_id from working)`;
 }
 
 /**
@@ -67,7 +65,7 @@ function idleAccounts(sql: ISql, { platforms }: ClaimOptions) {
  */
 function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimOptions) {
   return sql`
-    select t.target_id, t.generation, t.wake_at, ${crashes(sql)} >= ${suspectAfter} as is_suspect
+    select t.target_id, t.generation, t.status, t.wake_at, ${crashes(sql)} >= ${suspectAfter} as is_suspect
     from publish_tasks t
     cross join deployment d
     where t.account_id = a.account_id
@@ -77,12 +75,7 @@ function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimO
     and not ${isDoubtful(sql)}
     and (${maxSuspects > 0} or ${crashes(sql)} < ${suspectAfter})
     and (${mayTakeOver} or t.status in ('queued', 'unknown'))
-    and (t.status <> 'queued' or not exists (
-      select 1
-      from publish_tasks g
-      where g.target_id = t.target_id
-      and g.status in ('working', 'calling', 'unknown', 'reconciling')
-    ))
+    and (t.status <> 'queued' or not ${hasSibling(sql, MAY_BE_VISIBLE)})
     order by t.wake_at
     limit 1`;
 }
@@ -91,11 +84,11 @@ function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimO
 function headTasks(sql: ISql, options: ClaimOptions) {
   return sql`
     heads as (
-      select h.target_id, h.generation, h.is_suspect,
+      select h.target_id, h.generation, h.status, h.wake_at, h.is_suspect,
         row_number() over (partition by h.is_suspect order by h.wake_at) as place
       from (${idleAccounts(sql, options)}) as a
       cross join lateral (
-        select f.target_id, f.generation, f.wake_at, f.is_suspect
+        select f.target_id, f.generation, f.status, f.wake_at, f.is_suspect
         from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
           as s(status, publishes)
         cross join lateral (${firstTask(sql, options)}) as f
@@ -105,14 +98,15 @@ function headTasks(sql: ISql, options: ClaimOptions) {
       ) as h
     ),
     -- A task that another transaction is changing is skipped, because that transaction may wait for the queue of its account.
-    -- The conditions are repeated because Postgres checks them again under the lock.
+    -- Postgres compares status and time again under the lock. They are those of the head, not conditions on their own, for
+    -- which Postgres would read every open task through a partial index: its statistics, mostly of quiet times, say that
+    -- there are very few.
     taken as (
       select t.target_id, t.generation, t.wake_at
       from heads h
       join publish_tasks t on t.target_id = h.target_id and t.generation = h.generation
-      where (not h.is_suspect or h.place <= ${options.maxSuspects})
-      and t.status in ('queued', 'working', 'unknown', 'reconciling')
-      and t.wake_at <= now()
+        and t.status = h.status and t.wake_at = h.wake_at
+      where not h.is_suspect or h.place <= ${options.maxSuspects}
       for update of t skip locked
     )`;
 }
@@ -142,7 +136,7 @@ export async function claimHeads(
     ${headTasks(tx, options)},
     claimed as (
       update publish_tasks t
-      set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+      set status = ${claimedStatus(tx)},
         wake_at = now() + ${leaseMs} * interval '1 millisecond',
         crash_count = ${crashes(tx)},
         attempt_number = ${latestAttempt(tx)},
@@ -181,4 +175,51 @@ export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Pro
   if (idle.length > 0) await scheduleAccounts(tx, idle);
   // Another account can take the place of one without a task in the next claim.
   return { tasks, hasMore: idle.length > 0 || tasks.length === options.limit };
+}
+
+/** For this long after `publish_before`, only a process with the connector may search. */
+const SEARCH_MINUTES = 60;
+
+/** A publish task that this process has leased only to end it. */
+interface UnsupportedTask extends HeldKey {
+  readonly attemptNumber: number;
+  readonly cause: ClaimedTask["cause"];
+}
+
+/**
+ * Too late to publish, on platforms without a connector: requested from a newer version, before a
+ * return to this one. No other claim takes them; what a newer process holds is left to it.
+ */
+export async function claimUnsupportedTasks(
+  sql: ISql,
+  options: {
+    readonly owner: string;
+    readonly platforms: readonly string[];
+    readonly leaseMs: number;
+    readonly limit: number;
+  },
+): Promise<readonly UnsupportedTask[]> {
+  const { platforms, limit } = options;
+  // Several processes end different tasks at once, because locked tasks are skipped.
+  return await sql<UnsupportedTask[]>`
+    with taken as (
+      select t.target_id, t.generation
+      from account_queues q
+      join publish_tasks t on t.account_id = q.account_id
+      cross join deployment d
+      where q.platform <> all(${platforms as string[]}::text[])
+      and least(q.publish_at, q.look_at) <= now()
+      and t.status in ('queued', 'working', 'unknown', 'reconciling')
+      and t.wake_at <= now()
+      and t.publish_before <= now() - case
+        when t.status in ('unknown', 'reconciling') then ${SEARCH_MINUTES} * interval '1 minute'
+        else interval '0'
+      end
+      -- Such a task may have been published, so it first gets an unknown outcome.
+      and not ${isDoubtful(sql)}
+      limit ${limit}
+      for update of t skip locked
+    )
+    ${takeLocked(sql, TASK_TABLE, options)}
+    returning t.target_id, t.generation, t.fence, t.attempt_number, t.cause`;
 }

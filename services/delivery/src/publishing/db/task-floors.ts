@@ -6,7 +6,7 @@ export interface TaskFloors {
   readonly pauses: string;
   /** For searches for leases and calls whose time has passed. */
   readonly inWork: string;
-  /** Per platform: a floor for tasks to publish and one for searches for posts. */
+  /** Per platform, where the next search for tasks to publish and for posts to look for starts. */
   readonly queues: readonly {
     readonly platform: string;
     readonly publish: string;

@@ -21,15 +21,18 @@ function isAttemptTaken(sql: ISql) {
   ))`;
 }
 
-/** Another generation of the target of task `t` has one of the statuses. */
-function hasSibling(sql: ISql, statuses: readonly string[]) {
-  return sql`exists (
-    select 1
+/**
+ * Another generation of the target of task `t` has one of the statuses. An aggregate over the
+ * generations of the target: for an `exists`, Postgres would read all open tasks, which its
+ * statistics, mostly of quiet times, take for few.
+ */
+export function hasSibling(sql: ISql, statuses: readonly string[]) {
+  return sql`coalesce((
+    select bool_or(s.status in ${sql(statuses)})
     from publish_tasks s
     where s.target_id = t.target_id
     and s.generation <> t.generation
-    and s.status in ${sql(statuses)}
-  )`;
+  ), false)`;
 }
 
 /** The call of `o`, one of `ours`, would violate a unique index of open calls. */
@@ -61,9 +64,11 @@ function leaveOutHeld(sql: ISql) {
       from ours o
       -- A task whose call would violate a unique index is not chosen as probe: this statement would hold the platform's row while it waits
       -- for a transaction that records an outcome, and that transaction may wait for the row.
+      -- Postgres looks for it only then, because a case is evaluated in order.
       where not o.is_foreign
-      and o.platform in (select platform from platform_breakers where probe_at <= now())
-      and not ${wouldViolate(sql)}
+      and case when o.platform in (select platform from platform_breakers where probe_at <= now())
+        then not ${wouldViolate(sql)}
+      end
       order by o.platform, o.target_id, o.generation
     ),
     -- Of several statements that find a held platform ready for its next probe, the row lock lets one send the probe. The

@@ -8,7 +8,7 @@ import { isId } from "@postrider/shared/ids";
 import { toDeletionUpdated, toTargetUpdated } from "#src/events.ts";
 import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
 import { listDeletions } from "#src/publishing/db/deletions.ts";
-import { listCancelled, listTargetStates } from "#src/publishing/db/target-states.ts";
+import { listCancelled, listTargetStates } from "#src/publishing/db/tasks.ts";
 import { nameTask } from "#src/publishing/domain/task.ts";
 import type { Dependencies } from "./dependencies.ts";
 

@@ -2,8 +2,10 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PauseSchema, PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import {
   deletePause,
@@ -11,9 +13,25 @@ import {
   insertPause,
   listPauses,
   type PauseRow,
-} from "#src/publishing/db/pauses.ts";
+} from "#src/publishing/db/holds.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { parsePauseScope, type PauseScope } from "./parse-pause-scope.ts";
+
+const KINDS = ["platform", "account", "workspace"] as const;
+
+/** What an operator can pause. */
+interface PauseScope {
+  readonly kind: (typeof KINDS)[number];
+  readonly key: string;
+}
+
+/** @throws ServiceError `invalid_request` if such a scope cannot exist. */
+function parsePauseScope(request: { kind: string; key: string }): PauseScope {
+  const kind = KINDS.find((known) => known === request.kind);
+  if (kind === undefined) throw invalidRequest([{ code: "unknown_kind", path: "/kind" }]);
+  const isKey = kind === "platform" ? isPlatformId(request.key) : isId(request.key);
+  if (!isKey) throw invalidRequest([{ code: "invalid_key", path: "/key" }]);
+  return { kind, key: request.key };
+}
 
 const MAX_REASON_LENGTH = 500;
 

@@ -13,11 +13,10 @@ import { createWorkspaceExportService } from "@postrider/shared/workspaces/expor
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { listOpenCalls } from "#src/publishing/db/workspace-removal.ts";
 import { batchGetTargetStates } from "./batch-get-target-states.ts";
-import { batchGetWaits } from "./batch-get-waits.ts";
 import { cancelTargets } from "./cancel-targets.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { getPublishingStatus } from "./get-publishing-status.ts";
 import { createPauseService } from "./pause-service.ts";
+import { batchGetWaits, getPublishingStatus } from "./publishing-status-service.ts";
 import { createRecoveryService } from "./recovery-service.ts";
 import { resolveTarget } from "./resolve-target.ts";
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Attempt, parseRetryAfter, scheduleRetry, toOutcome } from "./attempt.ts";
+import { type Attempt, parseRetryAfter, toOutcome } from "./attempt.ts";
+import { scheduleRetry } from "./retry-schedule.ts";
 
 const NOW = new Date("2026-11-23T12:00:00Z");
 const DAY = 86_400_000;

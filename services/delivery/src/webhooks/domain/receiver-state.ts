@@ -1,5 +1,6 @@
 import { probeWaitMs } from "#src/calls/breaker.ts";
-import { type AttemptOutcome, RETRY_WAITS_MS, scheduleRetry, withJitter } from "./attempt.ts";
+import type { AttemptOutcome } from "./attempt.ts";
+import { RETRY_WAITS_MS, scheduleRetry, withJitter } from "./retry-schedule.ts";
 import type { DisabledReason } from "./subscription.ts";
 
 /** Attempts in a row without an HTTP response after which one attempt at a time is made. */

@@ -79,7 +79,7 @@ function summary({ statusCode, error }: Attempt) {
   return { statusCode, error };
 }
 
-test("a webhook attempt may take 15 s, and no other process sends its delivery until 5 s later", () => {
+test("no other process sends a webhook delivery until 5 s after the time limit of 15 s of its current attempt", () => {
   expect(DISPATCHER_SETTINGS).toMatchObject({ attemptMs: 15_000, sendingMs: 20_000 });
 });
 

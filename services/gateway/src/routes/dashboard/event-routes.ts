@@ -2,6 +2,7 @@ import type { DashboardEventType } from "@postrider/rest/dashboard/events";
 import { ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { isKeyKnown } from "#src/admission/admission-result.ts";
 import { HintSource } from "#src/clients/hint-source.ts";
 import { API_PATH, DASHBOARD_API_PATH } from "#src/routes/api-paths.ts";
 import {
@@ -111,12 +112,16 @@ function registerStream(app: FastifyInstance, deps: Deps, streams: EventStreams)
   });
 }
 
-/** While accounts does not answer, and while the workspace has no requests left, a stream stays. */
+/**
+ * While accounts does not answer, and while the workspace has no requests left, a stream stays. A
+ * refusal by the limit of the address says that the session is over, too: with wrong keys, a client
+ * could otherwise keep the stream of a session that has ended.
+ */
 async function endIfOver(
   { admission }: Pick<Deps, "admission">,
   { key, address }: { readonly key: string | undefined; readonly address: string },
   end: () => void,
 ): Promise<void> {
   const result = await admission.admit({ key, workspaceId: undefined, address });
-  if (result.kind === "unauthenticated") end();
+  if (result.kind !== "unavailable" && !isKeyKnown(result)) end();
 }

@@ -61,15 +61,23 @@ export class EventStreams {
     this.#onWorkspaces = onWorkspaces;
   }
 
-  /** Whether another stream may be opened. */
+  /**
+   * Whether another stream may be opened. When the process has no more, a workspace with fewer
+   * streams gets one of the workspace with the most: some workspaces cannot take all.
+   */
   hasRoom({ workspaceId, sessionId }: Pick<OpenStream, "workspaceId" | "sessionId">): boolean {
-    const { perSession, perWorkspace, perProcess } = this.#limits;
+    const { perSession, perWorkspace } = this.#limits;
     const own = [...(this.#streams.get(workspaceId) ?? [])];
     const ofSession = own.filter((stream) => stream.sessionId === sessionId).length;
-    return this.#count < perProcess && own.length < perWorkspace && ofSession < perSession;
+    if (own.length >= perWorkspace || ofSession >= perSession) return false;
+    return !this.#isFull() || own.length + 1 < this.#most().length;
   }
 
   add(stream: OpenStream): void {
+    if (this.#isFull())
+      this.#most()
+        .slice(0, 1)
+        .forEach((oldest) => this.#end(oldest));
     const known = this.#streams.get(stream.workspaceId);
     const streams = known ?? new Set();
     this.#streams.set(stream.workspaceId, streams.add(stream));
@@ -118,10 +126,26 @@ export class EventStreams {
   }
 
   endAll(): void {
-    for (const stream of [...this.#streams.values()].flatMap((each) => [...each])) {
-      this.remove(stream);
-      stream.response.end();
-    }
+    for (const stream of [...this.#streams.values()].flatMap((each) => [...each]))
+      this.#end(stream);
+  }
+
+  #end(stream: OpenStream): void {
+    this.remove(stream);
+    stream.response.end();
+  }
+
+  #isFull(): boolean {
+    return this.#count >= this.#limits.perProcess;
+  }
+
+  /** The streams of the workspace that has the most, oldest first. */
+  #most(): readonly OpenStream[] {
+    const most = [...this.#streams.values()].reduce(
+      (most, streams) => (streams.size > most.size ? streams : most),
+      new Set<OpenStream>(),
+    );
+    return [...most];
   }
 
   #flush(workspaceId: string): void {

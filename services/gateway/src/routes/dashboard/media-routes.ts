@@ -6,10 +6,10 @@ import { Type, type Static } from "typebox";
 import { required } from "#src/routes/answer.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { callerOf } from "#src/routes/request.ts";
-import { CURSOR } from "#src/routes/schemas.ts";
+import { callerOf, pathId } from "#src/routes/request.ts";
+import { CURSOR, IdParams } from "#src/routes/schemas.ts";
 
-type Deps = Pick<ServerDeps, "media" | "links">;
+type Deps = Pick<ServerDeps, "media" | "mediaBytes" | "links">;
 
 const Flag = Type.Optional(Type.Unsafe<"true">({ type: "string", enum: ["true"] }));
 const LibraryQuery = Type.Object(
@@ -25,8 +25,35 @@ const LibraryQuery = Type.Object(
 
 const DEFAULT_LIMIT = 50;
 
-/** Registers the list of the workspace's files. */
-export function registerMediaRoutes(api: FastifyInstance, { media, links }: Deps): void {
+/**
+ * The bytes of media never change, so browsers ask once a day; one that logs in elsewhere asks
+ * again.
+ */
+const PREVIEW_HEADERS = { "cache-control": "private, max-age=86400", vary: "cookie" };
+
+/** Registers the list of the workspace's files, and the small picture of each. */
+export function registerMediaRoutes(api: FastifyInstance, deps: Deps): void {
+  registerLibrary(api, deps);
+  const preview = dashboardRoute({ scope: "posts:read", params: IdParams });
+  type Route = { Params: Static<typeof IdParams> };
+  api.get<Route>("/media/:id/preview", preview, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const { status, headers, body } = await deps.mediaBytes.open({
+      workspaceId,
+      mediaId: pathId(request),
+      rendition: "preview",
+      requestId: request.id,
+      range: undefined,
+    });
+    reply.headers(PREVIEW_HEADERS);
+    if (status === 204) return await reply.status(204).send();
+    // It is small, so no client that reads slowly holds a connection to the media service.
+    const picture = Buffer.concat(await Array.fromAsync(body));
+    return await reply.header("content-type", headers["content-type"]).send(picture);
+  });
+}
+
+function registerLibrary(api: FastifyInstance, { media, links }: Deps): void {
   const list = dashboardRoute({ scope: "posts:read", querystring: LibraryQuery });
   type Route = { Querystring: Static<typeof LibraryQuery> };
   api.get<Route>("/media", list, async (request): Promise<MediaLibraryJson> => {

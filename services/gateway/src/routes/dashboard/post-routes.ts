@@ -1,23 +1,74 @@
+import type { TargetWait } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import {
-  ResolveTargetBody,
   type CureListJson,
   type PostTargetsWordsJson,
   type PostWordsListJson,
   type ResolvedTargetJson,
+  ResolveTargetBody,
+  type TargetWordsJson,
+  WAIT_KINDS,
+  type WaitsForJson,
 } from "@postrider/rest/dashboard/cures";
-import type { PostDetailJson } from "@postrider/rest/posts/schemas";
-import { listCures } from "@postrider/rest/target-errors/cures";
+import type { PostDetailJson, PostTargetJson } from "@postrider/rest/posts/schemas";
+import { causeWords, cureFor, listCures } from "@postrider/rest/target-errors/cures";
+import { toOptionalInstant } from "@postrider/rest/timestamps";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance } from "fastify";
-import { Type, type Static } from "typebox";
+import { type Static, Type } from "typebox";
+import { defined } from "#src/http/defined.ts";
 import { required } from "#src/routes/answer.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
-import { toPostTargets, toTargetWords } from "#src/routes/dashboard/target-words.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendJson } from "#src/routes/posts/mapping.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
-import { IdParams } from "#src/routes/schemas.ts";
+import { CURSOR, IdParams } from "#src/routes/schemas.ts";
+
+/**
+ * What the dashboard says about a target of a post that was read in English. Where the platform
+ * sent no words, the posts service puts our own in their place, which `cause` has already.
+ */
+function toTargetWords(target: PostTargetJson): TargetWordsJson {
+  const { id, accountId, platform, username, status, error } = target;
+  const common = { targetId: id, accountId, platform, username, status };
+  if (error === null)
+    return { ...common, code: null, message: null, retryable: false, cause: null, cure: null };
+  const { code, message, retryable } = error;
+  const cause = causeWords(code);
+  return {
+    ...common,
+    code,
+    message: message === cause.en ? null : message,
+    retryable,
+    cause,
+    cure: cureFor({ code, platform, status, retryable }),
+  };
+}
+
+const NOTHING = { until: null, pause: null, reason: null } as const;
+
+function toWaitsFor({ kind, until, pause, reason }: TargetWait): WaitsForJson | null {
+  const known = WAIT_KINDS.find((each) => each === kind);
+  if (known === undefined) return null;
+  const at = toOptionalInstant(until);
+  return { kind: known, until: at, pause: pause ?? null, reason: reason ?? null };
+}
+
+/** The targets of a post, with what those that have not ended wait for. */
+function toPostTargets(post: PostDetailJson, waits: readonly TargetWait[]): PostTargetsWordsJson {
+  const byTarget = new Map(waits.map((wait) => [wait.targetId, wait]));
+  const isScheduled = post.status === "scheduled";
+  const scheduled = { ...NOTHING, kind: "schedule", until: post.scheduledAt } as const;
+  return {
+    postId: post.id,
+    targets: post.targets.map((target) => {
+      const wait = byTarget.get(target.id);
+      const waitsFor = wait === undefined ? null : toWaitsFor(wait);
+      return { ...toTargetWords(target), waitsFor: isScheduled ? scheduled : waitsFor };
+    }),
+  };
+}
 
 type Deps = Pick<ServerDeps, "overview" | "posts" | "tasks" | "publishingStatus">;
 
@@ -29,9 +80,17 @@ const WordsQuery = Type.Object(
 );
 const TargetParams = Type.Object({ id: Type.String(), accountId: Type.String() });
 
+/** As many as a busy month has; the calendar reads them in one request. */
+const MAX_LISTED = 1_000;
+const CalendarQuery = Type.Object(
+  { from: Type.String(), to: Type.String(), cursor: CURSOR },
+  { additionalProperties: false },
+);
+
 /** Registers what the list and the page of posts show beyond the posts themselves. */
 export function registerPostRoutes(api: FastifyInstance, deps: Deps): void {
   registerOverview(api, deps);
+  registerCalendar(api, deps);
   registerWords(api, deps);
   registerTargets(api, deps);
   registerResolve(api, deps);
@@ -43,6 +102,24 @@ function registerOverview(api: FastifyInstance, { overview }: Deps): void {
     return sendJson(reply, (await overview.getOverview({ workspaceId })).json);
   });
 }
+
+function registerCalendar(api: FastifyInstance, { posts }: Deps): void {
+  const list = dashboardRoute({
+    scope: "posts:read",
+    querystring: CalendarQuery,
+    answerBytes: ANSWER_BYTES.page,
+  });
+  type Route = { Querystring: Static<typeof CalendarQuery> };
+  api.get<Route>("/posts", list, async (request, reply) => {
+    const { workspaceId } = callerOf(request);
+    const filter = defined(request.query);
+    const { json } = await posts.listPosts({ workspaceId, limit: MAX_LISTED, ...filter });
+    return sendJson(reply, json);
+  });
+}
+
+/** Enough for the title of a post. */
+const MAX_TEXT = 500;
 
 function registerWords(api: FastifyInstance, { posts }: Deps): void {
   const cures: CureListJson = { cures: listCures() };
@@ -58,8 +135,9 @@ function registerWords(api: FastifyInstance, { posts }: Deps): void {
     const answer = await posts.batchGetPosts({ refs, locale: "en" });
     return {
       posts: answer.posts.map(({ json }) => {
-        const { id, targets } = JSON.parse(json) as PostDetailJson;
-        return { postId: id, targets: targets.map(toTargetWords) };
+        const { id, status, content, targets } = JSON.parse(json) as PostDetailJson;
+        const text = content.slice(0, MAX_TEXT);
+        return { postId: id, status, text, targets: targets.map(toTargetWords) };
       }),
     };
   });

@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { defined } from "#src/http/defined.ts";
 import type { Scope } from "#src/routes/dependencies.ts";
 import { HIDDEN, NoQuery } from "#src/routes/schemas.ts";
 
@@ -9,6 +10,8 @@ interface DashboardRoute {
   /** Default: no query. */
   readonly querystring?: TSchema;
   readonly body?: TSchema;
+  /** Maximum size, in bytes, of an answer that can be large. */
+  readonly answerBytes?: number;
   /** Schemas of the answers by status. They also serialise the answers. */
   readonly response?: Readonly<Record<number, TSchema>>;
 }
@@ -17,9 +20,9 @@ interface DashboardRoute {
  * Returns the options of a route of the dashboard. It needs a session, whose workspace and scopes
  * `callerOf` returns as those of an API key, and the API description does not contain it.
  */
-export function dashboardRoute({ scope, ...schema }: DashboardRoute) {
+export function dashboardRoute({ scope, answerBytes, ...schema }: DashboardRoute) {
   return {
-    config: { needsSession: true, ...(scope === undefined ? {} : { scope }) },
+    config: { needsSession: true, ...defined({ scope, answerBytes }) },
     schema: { ...HIDDEN, querystring: NoQuery, ...schema },
   };
 }

@@ -2,7 +2,7 @@ import { invalidRequest, ServiceError, unavailable, wrongCell } from "@postrider
 import { isId } from "@postrider/shared/ids";
 import { isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { AdmissionResult } from "#src/admission/admission-result.ts";
+import { type AdmissionResult, isKeyKnown } from "#src/admission/admission-result.ts";
 import type { HostCookie } from "#src/http/host-cookie.ts";
 import { setRateLimit } from "#src/http/rate-limit.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
@@ -84,12 +84,6 @@ function malformedWorkspace(allowed: readonly string[]): ServiceError {
   return invalidRequest([{ ...headerFault("invalid_header", "X-Workspace-Id"), ...advice }]);
 }
 
-/** Only a caller with a valid API key is told what is wrong with the rest of the request. */
-function isKeyKnown(result: AdmissionResult): boolean {
-  if (result.kind === "rate_limited") return result.workspaceId !== undefined;
-  return !["unauthenticated", "wrong_cell", "unavailable"].includes(result.kind);
-}
-
 function isDescription(url: string): boolean {
   return url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`);
 }
@@ -155,6 +149,7 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
     const workspaceId = workspaceHeader(request);
     const finish = (result: AdmissionResult): void => {
       if ("limit" in result) setRateLimit(reply, result.limit);
+      // Only a caller with a valid API key is told what is wrong with the rest of the request.
       const isMalformed = workspaceId instanceof ServiceError && isKeyKnown(result);
       const refusal = refusalOf(request, result, isSession);
       done(isMalformed ? malformedWorkspace(workspacesOf(result)) : refusal);

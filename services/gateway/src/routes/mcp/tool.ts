@@ -38,7 +38,8 @@ export interface Tool {
    */
   readonly hasForeignText?: boolean;
   /**
-   * The result of the MCP tool when the last operation answers without a body; needed if it can.
+   * The result of the MCP tool if its last operation answers without a body. Needed if that
+   * operation can.
    */
   readonly emptyResult?: (
     input: Readonly<Record<string, unknown>>,

@@ -1,11 +1,12 @@
 import type { QueueSlotRule as Rule } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { ref } from "@postrider/rest/schemas";
+import { toInstant, toOptionalInstant } from "@postrider/rest/timestamps";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { defined } from "#src/http/defined.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { fromNewRule, fromRuleChanges, toQueueSlotRule } from "#src/routes/queue-slots/mapping.ts";
 import {
   CreateQueueSlotRule,
   QueueSlotRule,
@@ -13,7 +14,46 @@ import {
   UpdateQueueSlotRule,
 } from "#src/routes/queue-slots/schemas.ts";
 import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
-import { REPLAYED_HEADER, IDEMPOTENCY_HEADERS, IdParams, NoQuery } from "#src/routes/schemas.ts";
+import { IDEMPOTENCY_HEADERS, IdParams, NoQuery, REPLAYED_HEADER } from "#src/routes/schemas.ts";
+
+/** Returns the fields of a new queue slot rule. A date of null means the same as an absent date. */
+function fromNewRule(body: Static<typeof CreateQueueSlotRule>) {
+  const { startsOn, endsOn, ...rest } = body;
+  return {
+    ...rest,
+    ...defined({ startsOn: startsOn ?? undefined, endsOn: endsOn ?? undefined }),
+  };
+}
+
+/**
+ * Returns the fields of a queue slot rule to change. A date is removed by null in the API, and by
+ * an empty text in the RPC.
+ */
+function fromRuleChanges(body: Static<typeof UpdateQueueSlotRule>) {
+  const { startsOn, endsOn, ...rest } = body;
+  return defined({
+    ...rest,
+    startsOn: startsOn === null ? "" : startsOn,
+    endsOn: endsOn === null ? "" : endsOn,
+  });
+}
+
+function toQueueSlotRule(rule: Rule) {
+  const { id, name, weekdays, times, timezone, status } = rule;
+  return {
+    id,
+    name,
+    weekdays,
+    times,
+    timezone,
+    startsOn: rule.startsOn ?? null,
+    endsOn: rule.endsOn ?? null,
+    status,
+    nextSlots: rule.nextSlots.map(toInstant),
+    createdAt: toOptionalInstant(rule.createdAt),
+    updatedAt: toOptionalInstant(rule.updatedAt),
+  };
+}
 
 type Deps = Pick<ServerDeps, "queueSlots">;
 type Params = Static<typeof IdParams>;

@@ -244,7 +244,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
   /** UUID of the workspace. */
   workspaceId: string;
 
-  /** 1 to 100. */
+  /** 1 to 1,000. */
   limit: number;
 
   /** `nextCursor` of the previous page; absent = first page. */

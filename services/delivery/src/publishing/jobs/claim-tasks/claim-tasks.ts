@@ -6,12 +6,11 @@ import { CallMarker } from "#src/calls/call-marker.ts";
 import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls } from "#src/calls/marks.ts";
 import { settleWithin } from "#src/calls/worker.ts";
-import { claimTasks } from "#src/publishing/db/claims.ts";
+import { claimTasks, claimUnsupportedTasks } from "#src/publishing/db/claims.ts";
 import { findNextTask, nextTask, type NextTask } from "#src/publishing/db/next-task.ts";
 import { closeBreakers } from "#src/publishing/db/platform-breakers.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
-import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
 import {
   nameClaim,
   SUSPECT_CRASHES,

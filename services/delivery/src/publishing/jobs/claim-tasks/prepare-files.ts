@@ -1,6 +1,11 @@
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
-import { isPlatformId } from "@postrider/platforms/platform-id";
+import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
+import type { Rendition } from "@postrider/platforms/renditions/image-plan";
+import { planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
+import { planVideo, remuxRendition } from "@postrider/platforms/renditions/plan-video";
 import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import { ServiceError } from "@postrider/shared/errors";
 import type { StepFailure } from "#src/calls/call-event.ts";
@@ -8,7 +13,6 @@ import type { PreparedFile } from "#src/publishing/clients/media.ts";
 import type { MediaPreparation } from "#src/publishing/clients/prepare-media.ts";
 import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
-import { planRendition } from "#src/publishing/operations/plan-rendition.ts";
 import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 
 export type TaskFiles =
@@ -128,4 +132,31 @@ function planItems({ task, content }: TaskContent): readonly MediaPreparation[] 
     ...(isLiveCheck(task) ? {} : { postId }),
     rendition: isPlatformId(platform) ? planRendition(media, platform, settings) : undefined,
   }));
+}
+
+/**
+ * Returns the rendition that a platform receives for media; undefined if it receives the media
+ * unchanged. A file that only the current rules refuse was accepted under earlier rules, so it is
+ * sent, and the platform decides.
+ */
+function planRendition(
+  media: Media,
+  platform: PlatformId,
+  settings: Readonly<Record<string, unknown>>,
+): Rendition | undefined {
+  const rules = PLATFORM_FACTS[platform].rules;
+  if (media.kind === "video") {
+    const { deliveryContentType: contentType, video, width, height } = media;
+    const { kind } = planVideo({ contentType, video }, rules.video);
+    return kind === "remux" ? remuxRendition({ width, height }) : undefined;
+  }
+  const image = {
+    contentType: media.deliveryContentType,
+    bytes: Number(media.deliveryBytes),
+    width: media.width === 0 ? null : media.width,
+    height: media.height === 0 ? null : media.height,
+    frames: media.frames,
+  };
+  const plan = planImage(image, rules.image, readImageFit(settings));
+  return plan.kind === "rendition" ? plan.rendition : undefined;
 }

@@ -1,21 +1,47 @@
 import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import {
+  type Failure,
   limitReached,
   platformUnavailable,
-  type Failure,
 } from "@postrider/platforms/publishing/outcome";
-import type { CallEvent } from "#src/calls/call-event.ts";
+import type { CallEvent, CallOutcome } from "#src/calls/call-event.ts";
 import { DONE, RELEASE_NOW, sendCall, type WorkEnd } from "#src/calls/worker.ts";
 import { withCredential } from "#src/operations/with-credential.ts";
+import { moveAccount, recordAvailable } from "#src/publishing/clients/account-facts.ts";
 import type { TaskReason } from "#src/publishing/db/task-table.ts";
 import { isAnswer } from "#src/publishing/domain/call-signals.ts";
 import type { OpenTask, StoredHandles, TaskEvent } from "#src/publishing/domain/task.ts";
+import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { toPublication } from "#src/publishing/operations/to-publication.ts";
 import type { PublishContext } from "./publish-context.ts";
-import { reportAccountFacts } from "./report-account-facts.ts";
-import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
-import { giveUp, learned, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
+import { downloadParts, type LocalParts, runSteps } from "./run-steps.ts";
+import { giveUp, learned, type TaskInputs, toMarkRequest } from "./task-inputs.ts";
+
+/**
+ * Tells the accounts service what a refusal of the platform says about the account, so that the
+ * next post of the account does not cost the same refusal. If this fails, or the process stops
+ * before it, the platform says it again to the next post.
+ */
+async function reportAccountFacts(
+  { accounts: clients, logger }: Pick<PublishingDeps, "accounts" | "logger">,
+  { task, credential }: Pick<TaskInputs, "task" | "credential">,
+  outcome: CallOutcome | Failure,
+): Promise<void> {
+  const facts = "facts" in outcome ? outcome.facts : undefined;
+  if (facts === undefined) return;
+  const { externalId, available } = facts;
+  try {
+    if (externalId !== undefined)
+      await moveAccount(clients, task, credential.externalId, externalId);
+    if (available !== undefined) await recordAvailable(clients, task, available);
+  } catch (error) {
+    logger.warn(
+      { err: error, accountId: task.accountId },
+      "what the platform reported about an account could not be stored in the accounts service; the next post of the account reports it again",
+    );
+  }
+}
 
 /**
  * Older handles are stored before the mark. After a restore from a backup, the platform is searched

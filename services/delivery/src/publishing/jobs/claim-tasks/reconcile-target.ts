@@ -1,13 +1,57 @@
+import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { searchPlatform } from "#src/calls/search.ts";
 import { DONE, type WorkEnd } from "#src/calls/worker.ts";
+import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
+import { listUncertainTasks } from "#src/publishing/db/doubts.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
-import type { TaskEvent } from "#src/publishing/domain/task.ts";
+import { hashContent, type TaskEvent } from "#src/publishing/domain/task.ts";
 import { toPublication } from "#src/publishing/operations/to-publication.ts";
-import { hasSimilarPost } from "./has-similar-post.ts";
 import type { PublishContext } from "./publish-context.ts";
-import { learned, toExternalAccount, toMarkRequest, type TaskInputs } from "./task-inputs.ts";
+import { learned, type TaskInputs, toExternalAccount, toMarkRequest } from "./task-inputs.ts";
+
+/** If an account has more uncertain tasks, a similar post is assumed to exist. */
+const MAX_TASKS = 500;
+const BATCH = 100;
+
+/** A hash without and one with the media, each as a search compares texts. */
+function toHashes(
+  connector: PublishingConnector,
+  { text: sent, title, media }: TargetContent,
+): { readonly words: string; readonly whole: string } {
+  const text = connector.comparableText?.(sent) ?? sent;
+  const mediaIds = media.map(({ id }) => id);
+  return {
+    words: hashContent({ text, title, mediaIds: [] }),
+    whole: hashContent({ text, title, mediaIds }),
+  };
+}
+
+/**
+ * Whether the account of the platform has another target, of whichever workspace, whose outcome is
+ * not known, with the same text but other media. Targets with the same text and media are
+ * interchangeable: readers see the same post, whichever target is taken for the published one.
+ */
+async function hasSimilarPost({ deps }: PublishContext, inputs: TaskInputs): Promise<boolean> {
+  const { task, content, connector } = inputs;
+  const ours = toHashes(connector, content);
+  const tasks = await listUncertainTasks(
+    deps.sql,
+    task.targetId,
+    toExternalAccount(inputs),
+    MAX_TASKS,
+  );
+  if (tasks.length === MAX_TASKS) return true;
+  for (let from = 0; from < tasks.length; from += BATCH) {
+    const contents = await fetchContents(deps.posts, tasks.slice(from, from + BATCH));
+    const hashes = contents.map((each) => toHashes(connector, each));
+    if (hashes.some(({ words, whole }) => words === ours.words && whole !== ours.whole))
+      return true;
+  }
+  return false;
+}
 
 const LOOK_TIMEOUT_MS = 60_000;
 

@@ -1,0 +1,161 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  GetOverviewRequest,
+  GetOverviewResponseSchema,
+  RetryAccountRequest,
+  RetryAccountResponseSchema,
+} from "@postrider/contracts/posts/v1/overview_service_pb";
+import type { CauseJson, CausePostJson, OverviewJson } from "@postrider/rest/dashboard/overview";
+import { toBoundedCount } from "@postrider/rest/dashboard/parts";
+import { causeWords, cureFor } from "@postrider/rest/target-errors/cures";
+import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import { assertIds, isId } from "@postrider/shared/ids";
+import {
+  type CausePostRow,
+  countPostsByStatus,
+  type FailureGroup,
+  listFailureGroups,
+  listRetryablePosts,
+  listScheduledGroups,
+  type ScheduledGroup,
+} from "#src/db/overview.ts";
+import type { PostStatus } from "#src/domain/post-status.ts";
+import { isRetryable } from "#src/domain/target.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { type RetryDeps, retryTargets } from "#src/operations/retry-targets.ts";
+
+const STATUSES = [
+  "draft",
+  "scheduled",
+  "publishing",
+  "published",
+  "partial",
+  "failed",
+  "cancelled",
+] as const satisfies readonly PostStatus[];
+
+/** Why a scheduled post will fail: its account is connected without access, or not at all. */
+type WillFail = "account_reconnect_required" | "account_disconnected";
+
+export async function getOverview(
+  { sql, accountService }: Pick<PostsDeps, "sql" | "accountService">,
+  { workspaceId }: GetOverviewRequest,
+): Promise<MessageInitShape<typeof GetOverviewResponseSchema>> {
+  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  const { accounts } = await accountService.listAccounts({ workspaceId });
+  const working = accounts.filter(({ status }) => status === "active").map(({ id }) => id);
+  const connected = new Set(accounts.map(({ id }) => id));
+  const [counts, failures, scheduled] = await Promise.all([
+    countPostsByStatus(sql, workspaceId, STATUSES),
+    listFailureGroups(sql, workspaceId),
+    listScheduledGroups(sql, workspaceId, working),
+  ]);
+  const willFail = (accountId: string): WillFail =>
+    connected.has(accountId) ? "account_reconnect_required" : "account_disconnected";
+  const byStatus = new Map(counts.map(({ status, count }) => [status, count]));
+  // Each count is exact up to the bound, and so is their sum.
+  const countOf = (...statuses: readonly PostStatus[]) =>
+    toBoundedCount(statuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0));
+  const overview: OverviewJson = {
+    counts: {
+      all: countOf(...STATUSES),
+      draft: countOf("draft"),
+      scheduled: countOf("scheduled"),
+      publishing: countOf("publishing"),
+      published: countOf("published"),
+      partial: countOf("partial"),
+      failed: countOf("failed"),
+      cancelled: countOf("cancelled"),
+    },
+    needsYou: {
+      posts: countOf("failed", "partial"),
+      causes: toCauses(failures, scheduled, willFail),
+    },
+  };
+  return { json: JSON.stringify(overview) };
+}
+
+function toCauses(
+  failures: readonly FailureGroup[],
+  scheduled: readonly ScheduledGroup[],
+  willFail: (accountId: string) => WillFail,
+): CauseJson[] {
+  const causes = new Map(failures.map((group) => [keyOf(group), toCause(group)]));
+  for (const group of scheduled) {
+    const code = willFail(group.accountId);
+    const key = keyOf({ ...group, code });
+    const known =
+      causes.get(key) ??
+      toCause({ ...group, code, isRetryable: false, message: null, count: 0, posts: [] });
+    const posts = [...known.posts, ...group.posts.map(toCausePost)];
+    causes.set(key, { ...known, scheduled: group.count, posts });
+  }
+  return [...causes.values()].toSorted((a, b) => b.failed + b.scheduled - (a.failed + a.scheduled));
+}
+
+function keyOf({ accountId, code }: { readonly accountId: string; readonly code: string }): string {
+  return `${accountId} ${code}`;
+}
+
+function toCause(group: FailureGroup): CauseJson {
+  const { accountId, platform, username, code, message, count } = group;
+  const target = { code, platform, status: "failed", retryable: group.isRetryable } as const;
+  const error = { code, message: "", retryable: group.isRetryable };
+  return {
+    accountId,
+    platform,
+    username,
+    code,
+    cause: causeWords(code),
+    cure: cureFor(target),
+    message,
+    failed: count,
+    retryable: isRetryable({ status: "failed", error }) ? count : 0,
+    scheduled: 0,
+    posts: group.posts.map(toCausePost),
+  };
+}
+
+function toCausePost(row: CausePostRow): CausePostJson {
+  const { scheduledAt, createdAt } = row;
+  return {
+    ...row,
+    scheduledAt: scheduledAt === null ? null : new Date(scheduledAt).toISOString(),
+    createdAt: new Date(createdAt).toISOString(),
+  };
+}
+
+/** Posts per call, each in a transaction of its own, so that a call ends within its deadline. */
+const MAX_POSTS = 50;
+
+/**
+ * Oldest first. A post whose retry is refused, for example because the quota is used up, is left as
+ * it is and does not stop the others; one that another request retried meanwhile is not counted.
+ */
+export async function retryAccount(
+  deps: RetryDeps,
+  { workspaceId, accountId, code }: RetryAccountRequest,
+): Promise<MessageInitShape<typeof RetryAccountResponseSchema>> {
+  assertIds(workspaceId, accountId);
+  const found = await listRetryablePosts(deps.sql, { workspaceId, accountId, code }, MAX_POSTS + 1);
+  let retried = 0;
+  const refused: { postId: string; code: string }[] = [];
+  for (const postId of found.slice(0, MAX_POSTS))
+    try {
+      retried += await retryTargets(
+        deps,
+        { workspaceId, postId },
+        { accountId, code },
+        (_, count) => count,
+      );
+    } catch (error) {
+      if (!(error instanceof ServiceError) || isOutage(error)) throw error;
+      if (error.reason !== "nothing_to_retry") refused.push({ postId, code: error.reason });
+    }
+  return { retried, refused, isMore: found.length > MAX_POSTS };
+}
+
+/** The other posts would fail in the same way. */
+function isOutage({ kind }: ServiceError): boolean {
+  return kind === "unavailable" || kind === "timeout" || kind === "internal";
+}
