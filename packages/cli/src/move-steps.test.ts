@@ -42,7 +42,7 @@ class Cells {
     if (this.target === "importing" && (isProved || !this.needsHandover)) this.target = "working";
   }
 
-  throwAway(): void {
+  deleteImport(): void {
     if (this.target === "importing") this.target = "absent";
   }
 }
@@ -98,7 +98,7 @@ const EVENTS = [
   "kill 1",
   "cancel",
   "release by hand",
-  "throw away",
+  "delete the import",
 ] as const;
 
 /** Plays events of two runs and of people; the names of cells that ever published together. */
@@ -114,7 +114,7 @@ function play(events: readonly string[], needsHandover = true) {
     if (what === "kill") run?.kill();
     if (event === "cancel") cells.cancel();
     if (event === "release by hand") cells.release();
-    if (event === "throw away") cells.throwAway();
+    if (event === "delete the import") cells.deleteImport();
     if (cells.source === "working" && cells.target === "working") wereBothWorking = true;
   }
   return { cells, wereBothWorking };
@@ -131,11 +131,11 @@ test("whatever is killed, repeated, cancelled or run by hand beside it, a worksp
   );
 });
 
-test("after any events, one more run leads to one working cell, once what an earlier move has left is thrown away", () => {
+test("after any events, one more run leads to one working cell, once what an earlier move has left is deleted", () => {
   fc.assert(
     fc.property(events, (given) => {
       const { cells } = play(given);
-      if (cells.imported !== cells.move || cells.source === "working") cells.throwAway();
+      if (cells.imported !== cells.move || cells.source === "working") cells.deleteImport();
       const run = new Run(cells);
       for (let step = 0; step < 10; step += 1) {
         run.look();

@@ -124,7 +124,7 @@ test("tokens and API keys arrive sealed for the other cell, where the account ne
   expect((await given.credential(source))?.accessToken).toBe("");
 });
 
-test("the import in the other cell does not end before this cell has given the workspace away, and this cell takes nothing back afterwards", async () => {
+test("the import in the other cell does not end before this cell has given the workspace to it, and this cell takes nothing back afterwards", async () => {
   await using given = await open();
   const { from, to, source, workspaceId: id } = given;
   const handoverHash = await given.importHeld();

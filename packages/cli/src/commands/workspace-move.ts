@@ -183,7 +183,7 @@ async function run(move: Move): Promise<Result> {
   }
 }
 
-/** The import in the other cell, which can never end without its move, is thrown away. */
+/** The import in the other cell, which can never end without its move, is deleted. */
 async function cancel({ id, source, target }: Move): Promise<Result> {
   await source.client("accounts", WorkspaceMoveService).cancelWorkspaceMove({ id });
   const left = await findWorkspace(target, id);

@@ -57,7 +57,7 @@ function secretOf(pair: { privateKey: KeyObject; publicKey: KeyObject }, salt: B
 
 /**
  * Encrypts a text so that only the owner of a public key can decrypt it, with a key pair that is
- * used once: nobody else, the sender included, can decrypt it afterwards.
+ * used once: not even the sender can decrypt it afterwards.
  *
  * @throws RangeError when `publicKey` is not a key.
  */

@@ -53,9 +53,9 @@ export async function unfreezeWorkspaceById(tx: TransactionSql, id: string): Pro
 }
 
 /**
- * Gives the workspace away and returns the handover secret. The tokens are the other cell's from
- * now on: this one neither uses them nor asks a platform to revoke them when the workspace is
- * removed.
+ * Gives the workspace to the other cell and returns the handover secret. The tokens are the other
+ * cell's from now on: this one neither uses them nor asks a platform to revoke them when the
+ * workspace is removed.
  */
 export async function switchWorkspaceById(tx: TransactionSql, id: string): Promise<Buffer> {
   const [row] = await tx<{ handover: Buffer }[]>`

@@ -75,7 +75,7 @@ export const OpenSecretsResponseSchema: GenMessage<OpenSecretsResponse> = /*@__P
 
 /**
  * SecretTransferService takes the secrets of a workspace to another cell: tokens, API keys, secrets of webhooks, and what is
- * active with them. They are encrypted for the service that receives them, so that whoever carries them learns nothing.
+ * active with them. They are encrypted for the service that receives them, so that the tool that carries them learns nothing.
  */
 export const SecretTransferService: GenService<{
   /**
