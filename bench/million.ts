@@ -121,7 +121,8 @@ async function createAll(run: Run): Promise<readonly string[]> {
       await sleep(500);
     }
     samples.push(await toSample(run));
-    process.stderr.write(`${samples.at(-1)}\n`);
+    const leftS = ((performance.now() - run.startedAt) / 1000 / part) * (SAMPLES - part);
+    process.stderr.write(`${samples.at(-1)} about ${Math.ceil(leftS / 60)} minutes left\n`);
     const outage = outages.get(part);
     if (outage !== undefined) outagesOver.push(stopFor(run, outage));
   }

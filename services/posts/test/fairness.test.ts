@@ -1,5 +1,5 @@
 import { newId } from "@postrider/shared/ids";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { startPostsForFile } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
 
@@ -14,7 +14,7 @@ test("of 300 posts that a workspace creates at once 128 are worked on at the sam
   const created = Array.from({ length: 300 }, () =>
     many.create({ accountIds, mediaIds, content: newId() }),
   );
-  await vi.waitFor(() => expect(posts.peers.used.length).toBeGreaterThanOrEqual(128));
+  await expect.poll(() => posts.peers.used.length).toBeGreaterThanOrEqual(128);
 
   expect(await workspaceOf(posts).create()).toMatchObject({ status: "publishing" });
   expect(posts.peers.used).toHaveLength(128);

@@ -41,11 +41,9 @@ import {
   issueConnectLink,
   openConnectLink,
 } from "#src/rpc/authorization-service.ts";
-import { batchGetWorkspaces } from "#src/rpc/batch-get-workspaces.ts";
 import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
 import { createApiKey } from "#src/rpc/create-api-key.ts";
-import { createWorkspace } from "#src/rpc/create-workspace.ts";
 import {
   batchGetCredentials,
   listSealingKeys,
@@ -61,13 +59,17 @@ import {
 import { cancelWorkspaceDeletion, deleteWorkspace } from "#src/rpc/delete-workspace.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
 import { listApiKeys } from "#src/rpc/list-api-keys.ts";
-import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
 import { moveAccount } from "#src/rpc/move-account.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
-import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
-import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
 import { createWorkspaceRemovalService } from "#src/rpc/workspace-removal-service.ts";
+import {
+  batchGetWorkspaces,
+  createWorkspace,
+  listWorkspaces,
+  setWorkspaceLimits,
+  verifyWorkspace,
+} from "#src/rpc/workspace-service.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {

@@ -19,7 +19,10 @@ import {
   startClaimCommentActions,
   type ActionClaims,
 } from "#src/engagement/jobs/claim-comment-actions/claim-comment-actions.ts";
-import { startCleaningOldRows } from "#src/engagement/jobs/clean-old-rows.ts";
+import {
+  startCleaningOldRows,
+  startThinMetricsHistory,
+} from "#src/engagement/jobs/clean-old-rows.ts";
 import { startCountBacklogs, startCountMetrics } from "#src/engagement/jobs/count-backlogs.ts";
 import {
   startEndBlockedReplies,
@@ -28,7 +31,6 @@ import {
 import { startPollComments } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
 import { startRemovingOldRows } from "#src/engagement/jobs/remove-old-rows.ts";
-import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
 import type {
   AutomationRpcDeps,
   CommentRpcDeps,

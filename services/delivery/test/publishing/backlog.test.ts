@@ -8,8 +8,8 @@ import { releaseCalls } from "#src/calls/table.ts";
 import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimHeads, claimTasks } from "#src/publishing/db/claims.ts";
+import { deletePause, insertPause } from "#src/publishing/db/holds.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
-import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 

@@ -3,7 +3,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
 import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
+import { deletePause, insertPause } from "#src/publishing/db/holds.ts";
 import { countTasks } from "#src/publishing/db/task-counts.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 

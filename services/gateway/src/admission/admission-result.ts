@@ -44,7 +44,7 @@ export type Refusal =
       readonly workspaceIds: readonly string[];
     };
 
-/** Whether the API key or session is valid; false as well if nobody could tell. */
+/** Whether the API key or session is valid; also false if the accounts service did not answer. */
 export function isKeyKnown(result: AdmissionResult): boolean {
   if (result.kind === "rate_limited") return result.workspaceId !== undefined;
   return !["unauthenticated", "wrong_cell", "unavailable"].includes(result.kind);

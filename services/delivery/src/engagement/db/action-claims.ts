@@ -4,9 +4,9 @@ import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-a
 import { wakeQueues } from "./action-queues.ts";
 import { ACTION_TABLE } from "./action-table.ts";
 import { actionColumns } from "./comment-actions.ts";
+import { isBehindVisibility } from "./hidden-comments.ts";
 import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isBehindOpenCall, isDoubtful } from "./restore-doubts.ts";
-import { isBehindVisibility } from "./visibility-order.ts";
 
 export interface ClaimedAction extends CommentAction {
   readonly claimedAt: Date;

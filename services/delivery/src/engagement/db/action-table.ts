@@ -4,8 +4,8 @@ import { isHeldBack, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
 import { isStopped } from "#src/db/stopped-workspaces.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
+import { isBehindVisibility } from "./hidden-comments.ts";
 import { DOUBT, doubtfulActions, isDoubtful, searchFrom } from "./restore-doubts.ts";
-import { isBehindVisibility } from "./visibility-order.ts";
 
 /** And was not paused since the private reply was stored. */
 function isRuleActive(sql: ISql) {

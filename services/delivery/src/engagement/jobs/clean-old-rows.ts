@@ -1,12 +1,32 @@
 import { oldAuditEntries } from "@postrider/shared/audit/retention";
 import { startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { EXPIRED_IDEMPOTENCY_KEYS } from "@postrider/shared/postgres/idempotency";
+import { type Loop, startLoop } from "@postrider/shared/process/loop";
+import { thinHistories } from "#src/engagement/db/metrics-history.ts";
 import {
   deleteAgedBackfills,
   deleteUnusedRules,
   deleteUnwatchedMedia,
 } from "#src/engagement/db/old-rows.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+
+const THIN_EVERY_MS = 60_000;
+const THINNED_TARGETS = 200;
+
+export function startThinMetricsHistory({
+  sql,
+  logger,
+}: Pick<EngagementDeps, "sql" | "logger">): Loop {
+  return startLoop({
+    idleMs: THIN_EVERY_MS,
+    work: async () => (await thinHistories(sql, THINNED_TARGETS)) === THINNED_TARGETS,
+    onError: (error) =>
+      logger.warn(
+        { err: error, job: "thin-metrics-history" },
+        "old rows of the history of metrics could not be deleted; the job thin-metrics-history tries again",
+      ),
+  });
+}
 
 const IDLE_MS = 6 * 3_600_000;
 

@@ -114,8 +114,8 @@ function registerStream(app: FastifyInstance, deps: Deps, streams: EventStreams)
 
 /**
  * While accounts does not answer, and while the workspace has no requests left, a stream stays. A
- * refusal by the limit of the address says that the session is over, too: whoever holds an ended
- * session could otherwise keep its stream with wrong keys.
+ * refusal by the limit of the address says that the session is over, too: with wrong keys, a client
+ * could otherwise keep the stream of a session that has ended.
  */
 async function endIfOver(
   { admission }: Pick<Deps, "admission">,
