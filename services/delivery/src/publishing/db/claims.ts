@@ -100,7 +100,7 @@ function headTasks(sql: ISql, options: ClaimOptions) {
     -- A task that another transaction is changing is skipped, because that transaction may wait for the queue of its account.
     -- Postgres compares status and time again under the lock. They are those of the head, not conditions on their own, for
     -- which Postgres would read every open task through a partial index: its statistics, mostly of quiet times, say that
-    -- there are very few.
+    -- there are few.
     taken as (
       select t.target_id, t.generation, t.wake_at
       from heads h
