@@ -11,6 +11,19 @@ export interface Stop {
   readonly handoverHash: string;
 }
 
+/**
+ * Whether nothing of the workspace is in work since its stop. A caller that has waited for that
+ * names the stop after which it did; without one, the clocks of this computer and of the database
+ * are compared.
+ */
+export function isQuiet(
+  at: string,
+  { quietSince, settleSeconds }: { readonly quietSince?: string; readonly settleSeconds: number },
+): boolean {
+  if (quietSince !== undefined) return at === quietSince;
+  return Date.parse(at) < Date.now() - settleSeconds * 1000;
+}
+
 /** Null while it works, and once it is another cell's. */
 function stopOf({ move, deletion }: Workspace): Stop | null {
   if (move?.movedAt !== undefined) return null;
@@ -20,7 +33,11 @@ function stopOf({ move, deletion }: Workspace): Stop | null {
 }
 
 /** Null while the workspace works, or what it did when it was stopped may not have ended. */
-export async function findStop(services: Services, workspaceId: string): Promise<Stop | null> {
+export async function findStop(
+  services: Services,
+  workspaceId: string,
+  quietSince?: string,
+): Promise<Stop | null> {
   const { workspaces } = await services
     .client("accounts", WorkspaceService)
     .batchGetWorkspaces({ ids: [workspaceId] });
@@ -32,5 +49,7 @@ export async function findStop(services: Services, workspaceId: string): Promise
   const removal = removals.find((each) => each.workspaceId === workspaceId);
   const stop = stopOf(workspace);
   if (removal === undefined || removal.isRemoving || stop === null) return null;
-  return Date.parse(stop.at) < Date.now() - removal.settleSeconds * 1000 ? stop : null;
+  const { settleSeconds } = removal;
+  const known = quietSince === undefined ? {} : { quietSince };
+  return isQuiet(stop.at, { settleSeconds, ...known }) ? stop : null;
 }

@@ -4,19 +4,25 @@
  * is `absent`, then `importing`, then `working`. A cell publishes for the workspace only while it
  * is `working` there. While the source is `frozen` neither publishes, and `--cancel` leads back to
  * `working`; `moved` is for good. The import in the target ends only with the handover secret of
- * this move, which the source tells only once it is `moved`: so the target can never be `working`
- * while the source is or can become so, whatever is killed, repeated, or run beside it. From
+ * this move to this cell, which the source tells only once it is `moved`: so the target can never
+ * be `working` while the source or a third cell is or can become so, whatever is killed, repeated,
+ * or run beside it. From
  * `frozen` on each step leads on to `moved` and `working`, so in the end one cell publishes.
  */
 export interface MoveState {
-  /** `stopped`: it is being deleted or imported itself. */
-  readonly source: "absent" | "stopped" | "working" | "frozen" | "moved";
+  /**
+   * `stopped`: it is being deleted or imported itself. `elsewhere`: it is frozen for, or moved to,
+   * a third cell.
+   */
+  readonly source: "absent" | "stopped" | "elsewhere" | "working" | "frozen" | "moved";
   /** `stopped`: it is being deleted. */
   readonly target: "absent" | "stopped" | "importing" | "working";
   /** Whether this run has seen that nothing of the frozen workspace is in progress. */
   readonly isQuiet: boolean;
   /** Whether this run has imported everything into the target, which stays stopped. */
   readonly isCopied: boolean;
+  /** Whether the folder has a complete export. */
+  readonly hasExport: boolean;
 }
 
 export type MoveStep = "freeze" | "wait" | "copy" | "switch" | "release" | "done";
@@ -44,14 +50,24 @@ function ofFrozen({ target, isQuiet, isCopied }: MoveState): MoveDecision {
   return step(isCopied && target === "importing" ? "switch" : "copy");
 }
 
-function ofMoved({ target, isCopied }: MoveState): MoveDecision {
+/**
+ * A switch follows a complete copy, so without its folder the import is taken as it is. With it the
+ * copy is made complete, in case another run has deleted the import before the switch and begun it
+ * again.
+ */
+function ofMoved({ target, isCopied, hasExport }: MoveState): MoveDecision {
   if (target === "working") return step("done");
   if (target === "stopped")
     return refused(
       "invalid_transition",
       "the workspace is moved, and its deletion was requested in the other cell",
     );
-  return step(isCopied && target === "importing" ? "release" : "copy");
+  if (target === "importing") return step(isCopied || !hasExport ? "release" : "copy");
+  if (hasExport) return step("copy");
+  return refused(
+    "not_found",
+    "the workspace is moved, and the other cell does not have it: name the folder of its export",
+  );
 }
 
 export function decideMove(state: MoveState): MoveDecision {
@@ -64,6 +80,11 @@ export function decideMove(state: MoveState): MoveDecision {
       return refused(
         "invalid_transition",
         "the workspace is being deleted or imported here; `postrider workspace show` says which",
+      );
+    case "elsewhere":
+      return refused(
+        "other_cell",
+        "the workspace is frozen for, or moved to, another cell than the named one; `postrider workspace show` says which",
       );
     case "working":
       return state.target === "absent" ? step("freeze") : LEFT_OVER;

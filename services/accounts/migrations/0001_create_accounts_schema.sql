@@ -41,7 +41,8 @@ create table workspace_imports (
   manifest_sha256 text not null,
   -- Number of imported rows by file.
   progress jsonb not null default '{}',
-  -- SHA-256 of the handover secret without which the import of a moved workspace does not end; null for other imports.
+  -- SHA-256 of the handover secret and the name of this cell, without which the import of a moved workspace does not end;
+  -- null for other imports.
   handover_hash bytea,
   -- The deletion of the workspace was requested: the import cannot continue, and would withdraw the request at its end.
   is_cancelled boolean not null default false,

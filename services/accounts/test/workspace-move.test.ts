@@ -14,6 +14,7 @@ import { type AccountsApp, createApp, createDatabase, DEPLOYMENT } from "./accou
 import { setUpAccounts } from "./accounts-fixture.ts";
 
 const fixture = setUpAccounts();
+const MANIFEST = "a".repeat(64);
 
 function clientsOf({ deps }: AccountsApp) {
   const peer = createTestPeer(createRoutes(deps));
@@ -58,8 +59,7 @@ async function open() {
       const handoverHash = workspace?.move?.handoverHash ?? new Uint8Array();
       const rows = await exportRows(fixture.sql, EXPORTED_TABLES, workspaceId);
       const row = rows.workspaces?.[0] ?? "";
-      const manifestSha256 = "a".repeat(64);
-      const begin = { workspaceId, row, manifestSha256, handoverHash, cell: "us1" };
+      const begin = { workspaceId, row, manifestSha256: MANIFEST, handoverHash, cell: "us1" };
       await to.imports.beginWorkspaceImport(begin);
       await openImport({ sql: database.sql, tables: EXPORTED_TABLES }).importAll(workspaceId, rows);
       const { publicKey } = await to.secrets.getTransferKey({ workspaceId });
@@ -112,7 +112,11 @@ test("tokens and API keys arrive sealed for the other cell, where the account ne
   expect(before?.accessToken).not.toBe("");
   const handoverHash = await given.importHeld();
   expect(await admit(target, key)).toMatchObject({ isKnown: true, grant: { isImporting: true } });
-  const { handover } = await from.moves.switchWorkspace({ id: workspaceId, handoverHash });
+  const { handover } = await from.moves.switchWorkspace({
+    id: workspaceId,
+    handoverHash,
+    cell: "us1",
+  });
   await to.imports.finishWorkspaceImport({ workspaceId, handover });
 
   const here = { isImporting: false, isFrozen: false, movedTo: "" };
@@ -135,16 +139,37 @@ test("the import in the other cell does not end before this cell has given the w
   await expect(source.workspaces.deleteWorkspace({ id, graceSeconds: 86_400n })).rejects.toThrow(
     "invalid_transition",
   );
-  const { handover } = await from.moves.switchWorkspace({ id, handoverHash });
-  expect(createHash("sha256").update(handover).digest()).toEqual(Buffer.from(handoverHash));
+  const { handover } = await from.moves.switchWorkspace({ id, handoverHash, cell: "us1" });
+  const hash = createHash("sha256").update(handover).update("us1").digest();
+  expect(hash).toEqual(Buffer.from(handoverHash));
   await expect(from.moves.cancelWorkspaceMove({ id })).rejects.toThrow("invalid_transition");
   await expect(given.freeze()).rejects.toThrow("invalid_transition");
   // Withdrawing a deletion does not bring it back either.
   await source.workspaces.deleteWorkspace({ id, graceSeconds: 86_400n });
   await source.workspaces.cancelWorkspaceDeletion({ id });
   expect(await admit(source, given.key)).toMatchObject({ grant: { movedTo: "us1" } });
-  expect(await from.moves.switchWorkspace({ id, handoverHash })).toMatchObject({ handover });
+  expect(await from.moves.switchWorkspace({ id, handoverHash, cell: "us1" })).toMatchObject({
+    handover,
+  });
   await finish(handover);
+});
+
+test("a move to one cell is not switched for another, and its secret ends no import in a third cell", async () => {
+  await using given = await open();
+  const { from, workspaceId: id } = given;
+  const handoverHash = await given.importHeld();
+  await using database = await createDatabase();
+  await using third = createApp(database, { cell: "ap1" });
+  const { imports } = clientsOf(third);
+  const rows = await exportRows(fixture.sql, EXPORTED_TABLES, id);
+  const begin = { workspaceId: id, row: rows.workspaces?.[0] ?? "", manifestSha256: MANIFEST };
+  await imports.beginWorkspaceImport({ ...begin, handoverHash, cell: "ap1" });
+  const switchTo = (cell: string) => from.moves.switchWorkspace({ id, handoverHash, cell });
+  await expect(switchTo("ap1")).rejects.toThrow("invalid_transition");
+  const { handover } = await switchTo("us1");
+  await expect(switchTo("ap1")).rejects.toThrow("invalid_transition");
+  const finish = imports.finishWorkspaceImport({ workspaceId: id, handover });
+  await expect(finish).rejects.toThrow("invalid_transition");
 });
 
 test("a move that was cancelled and begun again is not switched for the import of the first one", async () => {
@@ -152,7 +177,7 @@ test("a move that was cancelled and begun again is not switched for the import o
   const { from, workspaceId: id } = given;
   const handoverHash = await given.importHeld();
   await from.moves.cancelWorkspaceMove({ id });
-  const stale = () => from.moves.switchWorkspace({ id, handoverHash });
+  const stale = () => from.moves.switchWorkspace({ id, handoverHash, cell: "us1" });
   await expect(stale()).rejects.toThrow("invalid_transition");
   await given.freeze();
   await expect(stale()).rejects.toThrow("invalid_transition");
@@ -169,7 +194,7 @@ test("secrets leave only a frozen workspace, and go only into an import of the s
   const { sealed } = await seal();
   const store = to.secrets.openSecrets({ workspaceId, sealed });
   await expect(store).rejects.toThrow("invalid_request");
-  await from.moves.switchWorkspace({ id: workspaceId, handoverHash });
+  await from.moves.switchWorkspace({ id: workspaceId, handoverHash, cell: "us1" });
   await expect(seal()).rejects.toThrow("invalid_transition");
 });
 

@@ -50,14 +50,20 @@ async function writeProgress(folder: string, progress: Progress): Promise<void> 
   await writeJson(join(folder, "progress.json"), progress);
 }
 
+interface Export {
+  readonly workspaceId: string;
+  readonly folder: string;
+  /** When a move stopped the workspace, of which nothing is in work since; see `findStop`. */
+  readonly quietSince?: string;
+}
+
 async function readProgress(
   services: Services,
-  folder: string,
-  workspaceId: string,
+  { folder, workspaceId, quietSince }: Export,
 ): Promise<Progress> {
   const path = join(folder, "progress.json");
   if (!existsSync(path)) {
-    const stoppedAt = (await findStop(services, workspaceId))?.at ?? null;
+    const stoppedAt = (await findStop(services, workspaceId, quietSince))?.at ?? null;
     return { workspaceId, startedAt: new Date().toISOString(), stoppedAt, files: {} };
   }
   const progress = JSON.parse(await readFile(path, "utf8")) as Progress;
@@ -140,7 +146,7 @@ async function exportFiles(
 /** Written last: a folder with a manifest is complete. */
 async function writeManifest(
   services: Services,
-  folder: string,
+  { folder, quietSince }: Export,
   progress: Progress,
 ): Promise<Exported> {
   const { workspaceId, startedAt, stoppedAt } = progress;
@@ -152,7 +158,7 @@ async function writeManifest(
     const path = join(folder, "media", id);
     files[`media/${id}`] = { rows: 0, bytes: (await stat(path)).size, sha256: await hashOf(path) };
   }
-  const stop = await findStop(services, workspaceId);
+  const stop = await findStop(services, workspaceId, quietSince);
   const isStopped = stoppedAt !== null && stop?.at === stoppedAt;
   const handoverHash = stop?.handoverHash ?? "";
   const finishedAt = new Date().toISOString();
@@ -191,12 +197,13 @@ function toResult(json: Exported): Result {
 /** Continues the export in the folder, or begins one. */
 export async function exportTo(
   services: Services,
-  { workspaceId, folder }: { readonly workspaceId: string; readonly folder: string },
+  given: Export,
   { note }: Pick<Terminal, "note">,
 ): Promise<Exported> {
+  const { workspaceId, folder } = given;
   if (!isId(workspaceId)) throw notFound();
   await mkdir(folder, { recursive: true });
-  const progress = await readProgress(services, folder, workspaceId);
+  const progress = await readProgress(services, given);
   for (const service of SERVICES) {
     const client = services.client(service, WorkspaceExportService);
     const { tables } = await client.listExportedTables({});
@@ -207,7 +214,7 @@ export async function exportTo(
     }
   }
   await exportFiles(services, folder, progress);
-  return await writeManifest(services, folder, progress);
+  return await writeManifest(services, given, progress);
 }
 
 async function exportWorkspace(

@@ -10,6 +10,7 @@ import { SecretTransferService } from "@postrider/contracts/operations/v1/secret
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { toInstant } from "#src/answers.ts";
 import {
   type Arguments,
   type Command,
@@ -38,14 +39,28 @@ interface Move {
   readonly terminal: Terminal;
 }
 
+/** What this run has done, and for which move: another run may cancel it and begin the next one. */
+interface Known {
+  readonly quietSince?: string;
+  readonly copiedHash?: string;
+}
+
+interface Seen extends MoveState {
+  /** "" unless the workspace is being moved or is moved. */
+  readonly frozenAt: string;
+  /** In hexadecimal digits; "" unless the workspace is being moved or is moved. */
+  readonly handoverHash: string;
+}
+
 async function findWorkspace(services: Services, id: string): Promise<Workspace | undefined> {
   const client = services.client("accounts", WorkspaceService);
   return (await client.batchGetWorkspaces({ ids: [id] })).workspaces[0];
 }
 
-function sourceOf(workspace: Workspace | undefined): MoveState["source"] {
+function sourceOf(workspace: Workspace | undefined, cell: string): MoveState["source"] {
   if (workspace === undefined) return "absent";
   const { move, deletion } = workspace;
+  if (move !== undefined && move.cell !== cell) return "elsewhere";
   if (move?.movedAt !== undefined) return "moved";
   if (move !== undefined) return "frozen";
   return deletion === undefined ? "working" : "stopped";
@@ -55,12 +70,6 @@ function targetOf(workspace: Workspace | undefined): MoveState["target"] {
   if (workspace === undefined) return "absent";
   if (workspace.isImporting) return "importing";
   return workspace.deletion === undefined ? "working" : "stopped";
-}
-
-async function getHandoverHash({ source, id }: Move): Promise<Uint8Array> {
-  const move = (await findWorkspace(source, id))?.move;
-  if (move === undefined) throw notFound();
-  return move.handoverHash;
 }
 
 /**
@@ -103,75 +112,74 @@ async function carrySecrets({ id: workspaceId, source, target }: Move): Promise<
 
 /**
  * Everything of the frozen workspace. A complete export is not written again, because its manifest
- * identifies the import. After the switch, what a killed run has left is imported from the folder:
- * the secrets arrived before it.
+ * identifies the import. After the switch, what is missing is imported from the folder: the secrets
+ * arrived before it. Returns what was copied.
  */
-async function copy(move: Move, source: MoveState["source"]): Promise<void> {
+async function copy(move: Move, { source, hasExport, frozenAt, handoverHash }: Seen) {
   const { id: workspaceId, cell, folder, terminal } = move;
-  const isExported = existsSync(join(folder, "manifest.json"));
-  if (source === "frozen" && !isExported)
-    await exportTo(move.source, { workspaceId, folder }, terminal);
+  if (source === "frozen" && !hasExport)
+    await exportTo(move.source, { workspaceId, folder, quietSince: frozenAt }, terminal);
   const checked = await checkFolder(folder);
-  const { isStopped, handoverHash } = checked.manifest;
-  const hash = Buffer.from(await getHandoverHash(move)).toString("hex");
-  if (!isStopped || handoverHash !== hash || checked.manifest.workspaceId !== workspaceId)
+  const { manifest } = checked;
+  const isOfMove = manifest.isStopped && manifest.handoverHash === handoverHash;
+  if (!isOfMove || manifest.workspaceId !== workspaceId)
     throw new CommandFailure(
       "other_export",
       `${folder} is not the export of this move; name another folder`,
     );
   await importHeld(move.target, { folder, ...checked, cell }, terminal);
   if (source === "frozen") await carrySecrets(move);
+  return manifest.handoverHash;
 }
 
-async function perform(
-  move: Move,
-  step: Exclude<MoveStep, "done">,
-  state: MoveState,
-): Promise<Partial<MoveState>> {
+async function perform(move: Move, step: Exclude<MoveStep, "done">, seen: Seen): Promise<Known> {
   const { id, cell, source, target } = move;
   const client = source.client("accounts", WorkspaceMoveService);
-  const handOver = async () =>
-    await client.switchWorkspace({ id, handoverHash: await getHandoverHash(move) });
+  // The state says so only of the move that is copied, or was switched.
+  const handoverHash = Buffer.from(seen.handoverHash, "hex");
   switch (step) {
     case "freeze":
       await client.freezeWorkspace({ id, cell });
       return {};
     case "wait":
       await waitUntilQuiet(move);
-      return { isQuiet: true };
+      return { quietSince: seen.frozenAt };
     case "copy":
-      await copy(move, state.source);
-      return { isCopied: true };
+      return { copiedHash: await copy(move, seen) };
     case "switch":
-      await handOver();
+      await client.switchWorkspace({ id, cell, handoverHash });
       return {};
     case "release": {
-      const { handover } = await handOver();
+      const { handover } = await client.switchWorkspace({ id, cell, handoverHash });
       await finishImport(target, { workspaceId: id, isStopped: true }, handover);
       return {};
     }
   }
 }
 
-/** What is known of both cells, and what this run knows besides. */
-async function observe({ id, source, target }: Move, known: Partial<MoveState>) {
-  const state: MoveState = {
-    isQuiet: false,
-    isCopied: false,
-    ...known,
-    source: sourceOf(await findWorkspace(source, id)),
-    target: targetOf(await findWorkspace(target, id)),
+/** What is known of both cells, and what this run knows of the same move. */
+async function observe({ id, cell, folder, ...cells }: Move, known: Known): Promise<Seen> {
+  const workspace = await findWorkspace(cells.source, id);
+  const frozenAt = toInstant(workspace?.move?.frozenAt) ?? "";
+  const handoverHash = Buffer.from(workspace?.move?.handoverHash ?? []).toString("hex");
+  return {
+    isQuiet: known.quietSince === frozenAt,
+    isCopied: known.copiedHash === handoverHash,
+    hasExport: existsSync(join(folder, "manifest.json")),
+    frozenAt,
+    handoverHash,
+    source: sourceOf(workspace, cell),
+    target: targetOf(await findWorkspace(cells.target, id)),
   };
-  return state;
 }
 
 const NEXT =
   "Old keys go on working through the old cell, which sends its clients to the new one. Give them the new address. After a week, when the old cell has sent its last webhooks, remove the workspace there: `postrider workspace delete ID --now --confirm NAME`.";
 
 async function run(move: Move): Promise<Result> {
-  for (let known: Partial<MoveState> = {}; ;) {
-    const state = await observe(move, known);
-    const decision = decideMove(state);
+  for (let known: Known = {}; ;) {
+    const seen = await observe(move, known);
+    const decision = decideMove(seen);
     if (decision.kind === "refused") throw new CommandFailure(decision.code, decision.message);
     const { step } = decision;
     if (step === "done") {
@@ -179,7 +187,7 @@ async function run(move: Move): Promise<Result> {
       return { json, text: [formatRecord(json), "", NEXT].join("\n") };
     }
     move.terminal.note({ json: { step }, text: step });
-    known = { ...known, ...(await perform(move, step, state)) };
+    known = { ...known, ...(await perform(move, step, seen)) };
   }
 }
 

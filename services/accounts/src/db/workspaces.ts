@@ -35,8 +35,8 @@ export function isImporting(sql: ISql, of = sql`workspaces`) {
 export function workspaceColumns(sql: ISql) {
   return sql`
     id, name, verified, requests_per_minute, monthly_quota, daily_quota, deletion_requested_at, removes_at,
-    moves_to, frozen_at, moved_at, sha256(handover) as handover_hash, ${isImporting(sql)} as is_importing,
-    created_at`;
+    moves_to, frozen_at, moved_at, sha256(handover || convert_to(moves_to, 'UTF8')) as handover_hash,
+    ${isImporting(sql)} as is_importing, created_at`;
 }
 
 export interface LimitChanges {

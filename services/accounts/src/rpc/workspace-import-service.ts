@@ -85,10 +85,17 @@ async function begin(
 }
 
 /** @throws `invalid_transition` */
-async function assertHandover(tx: TransactionSql, workspaceId: string, handover: Uint8Array) {
+async function assertHandover(
+  tx: TransactionSql,
+  workspaceId: string,
+  { handover, cell }: { readonly handover: Uint8Array; readonly cell: string | undefined },
+): Promise<void> {
   const expected = (await findOpenImport(tx, workspaceId))?.handoverHash ?? undefined;
   if (expected === undefined) return;
-  const given = createHash("sha256").update(handover).digest();
+  const given = createHash("sha256")
+    .update(handover)
+    .update(cell ?? "")
+    .digest();
   if (!given.equals(expected)) throw conflict("invalid_transition");
 }
 
@@ -114,7 +121,7 @@ export function createWorkspaceImportService({
     async finishWorkspaceImport({ workspaceId, handover }) {
       await sql.begin(async (tx) => {
         await lockUnremoved(tx, workspaceId);
-        await assertHandover(tx, workspaceId, handover);
+        await assertHandover(tx, workspaceId, { handover, cell: own });
         if (!(await endImport(tx, workspaceId))) throw conflict("invalid_transition");
         await insertEmptyCredentials(tx, workspaceId);
         await clearRemovesAt(tx, workspaceId);

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { WorkspaceMoveService } from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
+import type {
+  SwitchWorkspaceRequest,
+  WorkspaceMoveService,
+} from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
@@ -56,12 +59,16 @@ async function cancel({ sql }: Deps, id: string): Promise<WorkspaceRow> {
  * hash goes to the other cell with the import; the secret leaves this one only once `moved_at` is
  * stored, after which no call makes the workspace work here. So whatever a person runs by hand, and
  * wherever a move is killed, the import in the other cell cannot end while this cell could still
- * publish.
+ * publish. The name of that cell is a part of the hash, so that no import in a third one ends.
  */
-async function switchOver({ sql }: Deps, id: string, hash: Uint8Array): Promise<Buffer> {
+async function switchOver(
+  { sql }: Deps,
+  { id, handoverHash, cell }: SwitchWorkspaceRequest,
+): Promise<Buffer> {
   return await sql.begin(async (tx) => {
     const before = await lock(tx, id);
-    if (before.handoverHash?.equals(hash) !== true) throw conflict("invalid_transition");
+    if (before.movesTo !== cell || before.handoverHash?.equals(handoverHash) !== true)
+      throw conflict("invalid_transition");
     if (before.movedAt === null) await appendAudit(tx, [auditOf("workspace.switch", before)]);
     return await switchWorkspaceById(tx, id);
   });
@@ -79,8 +86,8 @@ export function createWorkspaceMoveService(deps: Deps): ServiceImpl<typeof Works
     async cancelWorkspaceMove({ id }) {
       return { workspace: toWorkspace(await cancel(deps, id)) };
     },
-    async switchWorkspace({ id, handoverHash }) {
-      return { handover: await switchOver(deps, id, handoverHash) };
+    async switchWorkspace(request) {
+      return { handover: await switchOver(deps, request) };
     },
   };
 }

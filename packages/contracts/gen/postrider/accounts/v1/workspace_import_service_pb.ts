@@ -20,7 +20,7 @@ export type BeginWorkspaceImportRequest = Message<"postrider.accounts.v1.BeginWo
   /** SHA-256 of the manifest, in hexadecimal digits. */
   manifestSha256: string;
 
-  /** SHA-256 of the handover secret of a move; empty for an import that is not part of one. */
+  /** Of a move: SHA-256 of its handover secret and the name of this cell; empty for an import that is not part of one. */
   handoverHash: Uint8Array;
 
   /** The cell to which the workspace is moved; empty for an import that is not part of a move. */

@@ -9,7 +9,7 @@ import { file_postrider_accounts_v1_workspace } from "./workspace_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_workspace_move_service: GenFile = /*@__PURE__*/
-  fileDesc("CjJwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX21vdmVfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIjIKFkZyZWV6ZVdvcmtzcGFjZVJlcXVlc3QSCgoCaWQYASABKAkSDAoEY2VsbBgCIAEoCSJOChdGcmVlemVXb3Jrc3BhY2VSZXNwb25zZRIzCgl3b3Jrc3BhY2UYASABKAsyIC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlIigKGkNhbmNlbFdvcmtzcGFjZU1vdmVSZXF1ZXN0EgoKAmlkGAEgASgJIlIKG0NhbmNlbFdvcmtzcGFjZU1vdmVSZXNwb25zZRIzCgl3b3Jrc3BhY2UYASABKAsyIC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlIjsKFlN3aXRjaFdvcmtzcGFjZVJlcXVlc3QSCgoCaWQYASABKAkSFQoNaGFuZG92ZXJfaGFzaBgCIAEoDCIrChdTd2l0Y2hXb3Jrc3BhY2VSZXNwb25zZRIQCghoYW5kb3ZlchgBIAEoDDL4AgoUV29ya3NwYWNlTW92ZVNlcnZpY2UScAoPRnJlZXplV29ya3NwYWNlEi0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkZyZWV6ZVdvcmtzcGFjZVJlcXVlc3QaLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuRnJlZXplV29ya3NwYWNlUmVzcG9uc2USfAoTQ2FuY2VsV29ya3NwYWNlTW92ZRIxLnBvc3RyaWRlci5hY2NvdW50cy52MS5DYW5jZWxXb3Jrc3BhY2VNb3ZlUmVxdWVzdBoyLnBvc3RyaWRlci5hY2NvdW50cy52MS5DYW5jZWxXb3Jrc3BhY2VNb3ZlUmVzcG9uc2UScAoPU3dpdGNoV29ya3NwYWNlEi0ucG9zdHJpZGVyLmFjY291bnRzLnYxLlN3aXRjaFdvcmtzcGFjZVJlcXVlc3QaLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuU3dpdGNoV29ya3NwYWNlUmVzcG9uc2ViBnByb3RvMw", [file_postrider_accounts_v1_workspace]);
+  fileDesc("CjJwb3N0cmlkZXIvYWNjb3VudHMvdjEvd29ya3NwYWNlX21vdmVfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIjIKFkZyZWV6ZVdvcmtzcGFjZVJlcXVlc3QSCgoCaWQYASABKAkSDAoEY2VsbBgCIAEoCSJOChdGcmVlemVXb3Jrc3BhY2VSZXNwb25zZRIzCgl3b3Jrc3BhY2UYASABKAsyIC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlIigKGkNhbmNlbFdvcmtzcGFjZU1vdmVSZXF1ZXN0EgoKAmlkGAEgASgJIlIKG0NhbmNlbFdvcmtzcGFjZU1vdmVSZXNwb25zZRIzCgl3b3Jrc3BhY2UYASABKAsyIC5wb3N0cmlkZXIuYWNjb3VudHMudjEuV29ya3NwYWNlIkkKFlN3aXRjaFdvcmtzcGFjZVJlcXVlc3QSCgoCaWQYASABKAkSFQoNaGFuZG92ZXJfaGFzaBgCIAEoDBIMCgRjZWxsGAMgASgJIisKF1N3aXRjaFdvcmtzcGFjZVJlc3BvbnNlEhAKCGhhbmRvdmVyGAEgASgMMvgCChRXb3Jrc3BhY2VNb3ZlU2VydmljZRJwCg9GcmVlemVXb3Jrc3BhY2USLS5wb3N0cmlkZXIuYWNjb3VudHMudjEuRnJlZXplV29ya3NwYWNlUmVxdWVzdBouLnBvc3RyaWRlci5hY2NvdW50cy52MS5GcmVlemVXb3Jrc3BhY2VSZXNwb25zZRJ8ChNDYW5jZWxXb3Jrc3BhY2VNb3ZlEjEucG9zdHJpZGVyLmFjY291bnRzLnYxLkNhbmNlbFdvcmtzcGFjZU1vdmVSZXF1ZXN0GjIucG9zdHJpZGVyLmFjY291bnRzLnYxLkNhbmNlbFdvcmtzcGFjZU1vdmVSZXNwb25zZRJwCg9Td2l0Y2hXb3Jrc3BhY2USLS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU3dpdGNoV29ya3NwYWNlUmVxdWVzdBouLnBvc3RyaWRlci5hY2NvdW50cy52MS5Td2l0Y2hXb3Jrc3BhY2VSZXNwb25zZWIGcHJvdG8z", [file_postrider_accounts_v1_workspace]);
 
 /** FreezeWorkspaceRequest names a workspace and the cell that it goes to. */
 export type FreezeWorkspaceRequest = Message<"postrider.accounts.v1.FreezeWorkspaceRequest"> & {
@@ -57,6 +57,9 @@ export type SwitchWorkspaceRequest = Message<"postrider.accounts.v1.SwitchWorksp
 
   /** Of the move whose import is complete. */
   handoverHash: Uint8Array;
+
+  /** Name of the cell that has the import. */
+  cell: string;
 };
 
 export const SwitchWorkspaceRequestSchema: GenMessage<SwitchWorkspaceRequest> = /*@__PURE__*/
@@ -96,7 +99,7 @@ export const WorkspaceMoveService: GenService<{
   /**
    * SwitchWorkspace gives a frozen workspace to the other cell, for good, and returns the secret that lets its import there
    * end. The tokens of its accounts are deleted here. A repeated call returns the same secret.
-   * Errors: not_found; invalid_transition when the workspace is not frozen, or frozen for another move.
+   * Errors: not_found; invalid_transition when the workspace is not frozen, or frozen for another move or cell.
    */
   switchWorkspace: {
     methodKind: "unary";

@@ -57,7 +57,10 @@ export type WorkspaceMove = Message<"postrider.accounts.v1.WorkspaceMove"> & {
   /** Since when the workspace is the other cell's; absent while the move can be cancelled. */
   movedAt?: Timestamp | undefined;
 
-  /** SHA-256 of the handover secret, which SwitchWorkspace returns. The import in the other cell ends only with that secret. */
+  /**
+   * SHA-256 of the handover secret, which SwitchWorkspace returns, followed by the name of the cell. The import in that cell
+   * ends only with that secret, and one in a third cell does not.
+   */
   handoverHash: Uint8Array;
 };
 
