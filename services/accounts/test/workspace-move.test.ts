@@ -9,6 +9,7 @@ import { exportRows, openImport } from "@postrider/shared/testing/workspace-impo
 import { expect, test } from "vitest";
 import { claimRefresh } from "#src/db/credential-refreshes.ts";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { removalOptions } from "#src/jobs/remove-workspaces.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { type AccountsApp, createApp, createDatabase, DEPLOYMENT } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
@@ -40,7 +41,7 @@ async function open() {
   const { key, apiKey } = await source.apiKeys.createApiKey(wanted);
   const database = await createDatabase();
   const keys = [{ id: "k2", secret: randomBytes(32) }];
-  const target = createApp(database, { cell: "us1", keys });
+  const target = createApp(database, { cell: "us1", keys, simulatorUrl: fixture.simulatorUrl });
   const [from, to] = [clientsOf(source), clientsOf(target)];
   const freeze = () => from.moves.freezeWorkspace({ id: workspaceId, cell: "us1" });
   return {
@@ -181,6 +182,32 @@ test("a move that was cancelled and begun again is not switched for the import o
   await expect(stale()).rejects.toThrow("invalid_transition");
   await given.freeze();
   await expect(stale()).rejects.toThrow("invalid_transition");
+});
+
+test("the other cell renews no token before its import has ended", async () => {
+  await using given = await open();
+  const { from, to, target, workspaceId, accountId } = given;
+  const handoverHash = await given.importHeld();
+  const account = { workspaceId, accountId };
+  const refresh = () =>
+    claimRefresh(target.deps.sql, account, { version: 1, deploymentId: DEPLOYMENT });
+  expect(await refresh()).toBeUndefined();
+  const moved = { id: workspaceId, handoverHash, cell: "us1" };
+  const { handover } = await from.moves.switchWorkspace(moved);
+  await to.imports.finishWorkspaceImport({ workspaceId, handover });
+  expect(await refresh()).toBeDefined();
+});
+
+test("an import that a cancelled move has left is removed, and the tokens that the old cell goes on using are not revoked", async () => {
+  await using given = await open();
+  const { source, target, from, workspaceId: id } = given;
+  await given.importHeld();
+  await from.moves.cancelWorkspaceMove({ id });
+  await target.workspaces.deleteWorkspace({ id, graceSeconds: 0n, name: "Test" });
+  await removalOptions(target.deps).prepare?.({ workspaceId: id } as never);
+  expect(await given.credential(target)).toMatchObject({ accessToken: "" });
+  expect(await fixture.control.countCalls("x", "revoke")).toBe(0);
+  expect((await given.credential(source))?.accessToken).not.toBe("");
 });
 
 test("secrets leave only a frozen workspace, and go only into an import of the same workspace", async () => {

@@ -29,9 +29,9 @@ export interface RefreshClaim extends AccountKey {
 /**
  * Takes the refresh lease of a credential for 30 s. Returns undefined when another process holds
  * the lease, when the given version of the credential is outdated, or when the workspace is frozen
- * for a move. Also returns undefined when
- * the data is a copy of another deployment: the refresh tokens then belong to the original
- * deployment, and most refresh tokens work only once.
+ * for a move or arrives with one. Also returns undefined when the data is a copy of another
+ * deployment: the refresh tokens then belong to the original deployment, and most refresh tokens
+ * work only once.
  */
 export async function claimRefresh(
   sql: Sql,
@@ -50,8 +50,11 @@ export async function claimRefresh(
       and version = ${version}
       and refresh_token is not null
       and (refresh_lease_until is null or refresh_lease_until < now())
-      -- The other cell gets these tokens, and most refresh tokens work only once.
+      -- Until the switch the old cell keeps these tokens, then the new one has them.
       and not exists (select from workspaces w where w.id = ${key.workspaceId} and w.frozen_at is not null)
+      and not exists (
+        select from workspace_imports i where i.workspace_id = ${key.workspaceId} and i.handover_hash is not null
+      )
       and exists (select 1 from deployment d where ${isOwnData(sql, deploymentId)})
       for update
     )

@@ -53,6 +53,38 @@ export async function unfreezeWorkspaceById(tx: TransactionSql, id: string): Pro
 }
 
 /**
+ * SQL: two parts of a `with` that delete the tokens of the workspace and disconnect its accounts.
+ */
+function withoutTokens(sql: ISql, workspaceId: string) {
+  return sql`
+    credential as (
+      update credentials
+      set access_token = null,
+        refresh_token = null,
+        attributes = '{}',
+        expires_at = null,
+        renew_at = null,
+        version = version + 1
+      where workspace_id = ${workspaceId}
+    ),
+    account as (
+      update accounts
+      set status = 'disconnected'
+      where workspace_id = ${workspaceId}
+    )`;
+}
+
+/** The tokens of an import that a move has left are the old cell's, which goes on using them. */
+export async function forgetImportedTokens(sql: ISql, workspaceId: string): Promise<void> {
+  const [row] = await sql`
+    select
+    from workspace_imports
+    where workspace_id = ${workspaceId}
+    and handover_hash is not null`;
+  if (row !== undefined) await sql`with ${withoutTokens(sql, workspaceId)} select`;
+}
+
+/**
  * Gives the workspace to the other cell and returns the handover secret. The tokens are the other
  * cell's from now on: this one neither uses them nor asks a platform to revoke them when the
  * workspace is removed.
@@ -65,21 +97,7 @@ export async function switchWorkspaceById(tx: TransactionSql, id: string): Promi
       where id = ${id}
       returning handover
     ),
-    credential as (
-      update credentials
-      set access_token = null,
-        refresh_token = null,
-        attributes = '{}',
-        expires_at = null,
-        renew_at = null,
-        version = version + 1
-      where workspace_id = ${id}
-    ),
-    account as (
-      update accounts
-      set status = 'disconnected'
-      where workspace_id = ${id}
-    )
+    ${withoutTokens(tx, id)}
     select handover from switched`;
   if (row === undefined) throw new Error("a workspace must be switched after lockWorkspace");
   return row.handover;

@@ -6,6 +6,7 @@ import {
   type WorkspaceRemovalOptions,
 } from "@postrider/shared/workspaces/removal-loop";
 import { recordRemoval } from "@postrider/shared/workspaces/removed-workspaces";
+import { forgetImportedTokens } from "#src/db/workspace-moves.ts";
 import {
   deleteKeysOf,
   deleteWorkspace,
@@ -34,8 +35,12 @@ async function listRemovedElsewhere({
   });
 }
 
-/** The platforms are asked to revoke the tokens; what they answer delays nothing. */
+/**
+ * The platforms are asked to revoke the tokens that are not another cell's; what they answer delays
+ * nothing.
+ */
 async function disconnectAll(deps: Dependencies, workspaceId: string): Promise<void> {
+  await forgetImportedTokens(deps.sql, workspaceId);
   for (;;) {
     const page = await listConnected(deps.sql, workspaceId, PAGE_ACCOUNTS);
     if (page.length === 0) return;
