@@ -18,6 +18,7 @@ import {
   readProcessConfig,
 } from "@postrider/shared/process/service";
 import { readSealingKeys } from "@postrider/shared/secrets/sealing";
+import { SETTLE_SECONDS } from "@postrider/shared/workspaces/settle";
 import type { SessionLimits } from "#src/db/dashboard-sessions.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -105,10 +106,10 @@ export function readSettings(read: EnvReader) {
     sessionLimits: readSessionLimits(read),
     settleMs: read
       .about(
-        "How long after a request to delete a workspace its removal begins at the earliest, and how long each service then waits until it looks again whether nothing is left. It must be longer than any request takes.",
+        "How long after a request to delete a workspace its removal begins at the earliest, and how long each service then waits until it looks again whether nothing is left; and how long a frozen workspace that is moved waits for its requests. It must be longer than any request takes: an import of a file from a URL takes up to 200 s.",
         { level: "tests" },
       )
-      .seconds("WORKSPACE_SETTLE_SECONDS", 120),
+      .seconds("WORKSPACE_SETTLE_SECONDS", SETTLE_SECONDS),
     publicUrl: readPublicUrl(read),
     cells: readCells(read),
     simulatorUrl: simulator.simulatorUrl,

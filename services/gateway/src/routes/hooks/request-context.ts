@@ -3,6 +3,7 @@ import { createDurationHistogram } from "@postrider/shared/telemetry/metrics";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/tracing/traceparent";
 import { sampleAnew, type Span } from "@postrider/shared/tracing/tracing";
+import { LONGEST_REQUEST_MS } from "@postrider/shared/workspaces/settle";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/http/messages.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
@@ -92,7 +93,8 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
         sessionId: request.caller?.sessionId,
         address: request.ip,
       },
-      deadlineAt: performance.now() + (config.timeoutMs ?? deps.requestTimeoutMs),
+      deadlineAt:
+        performance.now() + Math.min(config.timeoutMs ?? deps.requestTimeoutMs, LONGEST_REQUEST_MS),
       ...(request.caller === undefined ? {} : { workspaceId: request.caller.workspaceId }),
       ...(trace === undefined ? {} : { traceparent: trace.traceparent }),
     };
