@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { MediaFileService } from "@postrider/contracts/media/v1/media_file_service_pb";
-import { type Manifest, MEDIA_FILE } from "#src/export-folder.ts";
+import { type Manifest, MEDIA_FILE, readLines } from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
 import { forEachBatch, type Import } from "#src/import-rows.ts";
 
@@ -33,13 +33,35 @@ async function importMediaFile(
   await client.completeMediaFile({ workspaceId, row });
 }
 
+function parseMedia(row: string): { readonly id: string; readonly isReady: boolean } {
+  const { id, status } = JSON.parse(row) as { id: string; status: string };
+  return { id, isReady: status === "ready" };
+}
+
+/**
+ * An import leaves out media without a file, and what refers to them; a move must not. All other
+ * rows that it leaves out refer to something that its old cell does not have either.
+ *
+ * @throws CommandFailure `incomplete_export`
+ */
+export async function assertFilesOfReady(folder: string, { files }: Manifest): Promise<void> {
+  for await (const line of readLines(join(folder, MEDIA_FILE))) {
+    const { id, isReady } = parseMedia(line);
+    if (isReady && files[`media/${id}`] === undefined)
+      throw new CommandFailure(
+        "incomplete_export",
+        `${folder} lacks the file of the media ${id}, which was not there when it was exported; name another folder`,
+      );
+  }
+}
+
 /** Returns the number of media without a file in the export, such as rejected ones. */
 export async function importMedia(given: Import, manifest: Manifest): Promise<number> {
   let leftOut = 0;
   await forEachBatch(given, MEDIA_FILE, async (lines) => {
     for (const line of lines) {
-      const { id, status } = JSON.parse(line) as { id: string; status: string };
-      if (status === "ready" && manifest.files[`media/${id}`] !== undefined)
+      const { id, isReady } = parseMedia(line);
+      if (isReady && manifest.files[`media/${id}`] !== undefined)
         await importMediaFile(given, manifest, line);
       else leftOut += 1;
     }

@@ -24,6 +24,7 @@ import { finishImport, importHeld } from "#src/commands/workspace-import.ts";
 import { readSettings, SERVICES } from "#src/config.ts";
 import { checkFolder } from "#src/export-folder.ts";
 import { CommandFailure, UsageError } from "#src/failures.ts";
+import { assertFilesOfReady } from "#src/import-media.ts";
 import { decideMove, type MoveState, type MoveStep } from "#src/move-steps.ts";
 import { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
@@ -127,6 +128,7 @@ async function copy(move: Move, { source, hasExport, frozenAt, handoverHash }: S
       "other_export",
       `${folder} is not the export of this move; name another folder`,
     );
+  await assertFilesOfReady(folder, manifest);
   await importHeld(move.target, { folder, ...checked, cell }, terminal);
   if (source === "frozen") await carrySecrets(move);
   return manifest.handoverHash;
