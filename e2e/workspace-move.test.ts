@@ -139,7 +139,15 @@ test("a workspace moves to another cell under load, and its command is killed be
       where t.post_id = ${scheduled}`
     ).length;
   expect([await sentBy(eu1), await sentBy(us1)]).toEqual([0, 1]);
-  expect((await tenant.api.call("GET", "/posts")).status).toBe(421);
+  // As if the old cell were restored to a moment before the move.
+  await eu1.sql`
+    update accounts.workspaces
+    set moves_to = null, handover = null, frozen_at = null, moved_at = null
+    where id = ${tenant.id}`;
+  await expect(eu1.operate(...way)).rejects.toThrow("works_elsewhere");
+  await eu1.operate(...move, "--to", "us1", "--give-up");
+  expect([await statusIn(eu1), await statusIn(us1)]).toEqual(["moved", "active"]);
+  await eventually(async () => (await tenant.api.call("GET", "/posts")).status === 421);
   const { baseUrl } = eu1.local();
   const following = createClient({ baseUrl, apiKey: tenant.key, followCells: true });
   expect((await following.getPost(scheduled)).status).toBe("published");

@@ -1,6 +1,9 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { WorkspaceSchema } from "@postrider/contracts/accounts/v1/workspace_pb";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decideMove, type MoveState, type MoveStep } from "#src/move-steps.ts";
+import { decideMove, type MoveState, type MoveStep, targetOf } from "#src/move-steps.ts";
 
 type Check = "handover" | "cell";
 
@@ -97,6 +100,7 @@ class Run {
       isQuiet: this.#known.quiet === move,
       isCopied: this.#known.copied === move,
       hasExport: true,
+      isGivenUp: false,
     });
     this.#plan = decision.kind === "step" ? { step: decision.step, move } : undefined;
   }
@@ -126,14 +130,7 @@ const RUNS = [0, 0, 1] as const;
 
 /** Most of them lead on, so that the others meet a move at each of its steps. */
 const EVENTS = [
-  "step 0",
-  "step 0",
-  "step 0",
-  "step 0",
-  "step 1",
-  "step 1",
-  "step 2",
-  "step 2",
+  ...Array.from("00001122", (run) => `step ${run}`),
   ...RUNS.flatMap((_cell, run) => [`look ${run}`, `act ${run}`, `kill ${run}`]),
   "cancel",
   "release 0",
@@ -210,12 +207,15 @@ const STATE = {
   isQuiet: false,
   isCopied: false,
   hasExport: false,
+  isGivenUp: false,
 } as const;
 
 test.each<[string, Partial<MoveState>, string]>([
   ["a workspace that is being deleted", { source: "stopped" }, "invalid_transition"],
   ["a workspace that does not exist", { source: "absent" }, "not_found"],
-  ["a workspace that the other cell has", { target: "working" }, "already_exists"],
+  ["a workspace with which the other cell works", { target: "working" }, "works_elsewhere"],
+  ["a frozen one there", { source: "frozen", target: "working" }, "works_elsewhere"],
+  ["one that no other cell has, and is given up", { isGivenUp: true }, "invalid_transition"],
   ["one that is moved to a third cell", { source: "elsewhere" }, "other_cell"],
   ["a moved one that is not there, without its export", { source: "moved" }, "not_found"],
   ["one of which an earlier move has left a part", { target: "importing" }, "already_exists"],
@@ -236,8 +236,24 @@ test("a workspace that was moved and removed here is done", () => {
     });
 });
 
+test("a workspace that has left the other cell does not work there, so nothing is given up to it", () => {
+  const move = { cell: "us1", movedAt: timestampFromDate(new Date()) };
+  expect(targetOf(create(WorkspaceSchema, { move }))).toBe("stopped");
+  expect(targetOf(create(WorkspaceSchema))).toBe("working");
+});
+
 test("after the switch the folder is not needed: the import that is there ends", () => {
   const moved = { ...STATE, source: "moved", target: "importing" } as const;
   expect(decideMove(moved)).toEqual({ kind: "step", step: "release" });
   expect(decideMove({ ...moved, hasExport: true })).toEqual({ kind: "step", step: "copy" });
+});
+
+test("a cell that was restored to before the switch gives the workspace up, and nothing is deleted in the other one", () => {
+  const given = { ...STATE, target: "working", isGivenUp: true } as const;
+  const steps = (["working", "frozen", "moved"] as const).map((source) =>
+    decideMove({ ...given, source }),
+  );
+  expect(steps).toMatchObject([{ step: "freeze" }, { step: "switch" }, { step: "done" }]);
+  const kept = decideMove({ ...given, isGivenUp: false });
+  expect(kept).toMatchObject({ message: expect.stringContaining("do not delete it there") });
 });

@@ -1,3 +1,5 @@
+import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
+
 /**
  * How a move goes on, decided anew before each step from what both cells store, so a killed command
  * continues with the same words. The source is `working`, then `frozen`, then `moved`; the target
@@ -15,7 +17,7 @@ export interface MoveState {
    * a third cell.
    */
   readonly source: "absent" | "stopped" | "elsewhere" | "working" | "frozen" | "moved";
-  /** `stopped`: it is being deleted. */
+  /** `stopped`: it is being deleted, or frozen for, or moved to, a further cell. */
   readonly target: "absent" | "stopped" | "importing" | "working";
   /** Whether this run has seen that nothing of the frozen workspace is in progress. */
   readonly isQuiet: boolean;
@@ -23,6 +25,24 @@ export interface MoveState {
   readonly isCopied: boolean;
   /** Whether the folder has a complete export. */
   readonly hasExport: boolean;
+  /** Whether the source is to leave the workspace to the target, which works, without a copy. */
+  readonly isGivenUp: boolean;
+}
+
+export function sourceOf(workspace: Workspace | undefined, cell: string): MoveState["source"] {
+  if (workspace === undefined) return "absent";
+  const { move, deletion } = workspace;
+  if (move !== undefined && move.cell !== cell) return "elsewhere";
+  if (move?.movedAt !== undefined) return "moved";
+  if (move !== undefined) return "frozen";
+  return deletion === undefined ? "working" : "stopped";
+}
+
+export function targetOf(workspace: Workspace | undefined): MoveState["target"] {
+  if (workspace === undefined) return "absent";
+  const { isImporting, deletion, move } = workspace;
+  if (isImporting) return "importing";
+  return deletion === undefined && move === undefined ? "working" : "stopped";
 }
 
 export type MoveStep = "freeze" | "wait" | "copy" | "switch" | "release" | "done";
@@ -44,8 +64,25 @@ const LEFT_OVER = refused(
   "the other cell has the workspace, or a part of it from an earlier move; delete it there with `postrider workspace delete ID --now --confirm NAME`, and move it when it is removed",
 );
 
-function ofFrozen({ target, isQuiet, isCopied }: MoveState): MoveDecision {
-  if (target === "working" || target === "stopped") return LEFT_OVER;
+/** A source that was restored to a moment before its switch does not know of it. */
+const BOTH_HAVE = refused(
+  "works_elsewhere",
+  "the other cell works with this workspace; if it was moved there before this cell was restored, do not delete it there, but give it up here: the same command with --give-up, which is for good",
+);
+
+function ofAbsent({ target }: MoveState): MoveDecision {
+  if (target === "working") return step("done");
+  return refused("not_found", "the workspace does not exist here");
+}
+
+function ofWorking({ target, isGivenUp }: MoveState): MoveDecision {
+  if (target === "working") return isGivenUp ? step("freeze") : BOTH_HAVE;
+  return target === "absent" ? step("freeze") : LEFT_OVER;
+}
+
+function ofFrozen({ target, isQuiet, isCopied, isGivenUp }: MoveState): MoveDecision {
+  if (target === "working") return isGivenUp ? step("switch") : BOTH_HAVE;
+  if (target === "stopped") return LEFT_OVER;
   if (!isQuiet) return step("wait");
   return step(isCopied && target === "importing" ? "switch" : "copy");
 }
@@ -60,7 +97,7 @@ function ofMoved({ target, isCopied, hasExport }: MoveState): MoveDecision {
   if (target === "stopped")
     return refused(
       "invalid_transition",
-      "the workspace is moved, and its deletion was requested in the other cell",
+      "the workspace is moved, and does not work in the other cell; `postrider workspace show` there says why",
     );
   if (target === "importing") return step(isCopied || !hasExport ? "release" : "copy");
   if (hasExport) return step("copy");
@@ -71,11 +108,11 @@ function ofMoved({ target, isCopied, hasExport }: MoveState): MoveDecision {
 }
 
 export function decideMove(state: MoveState): MoveDecision {
+  if (state.isGivenUp && state.target !== "working")
+    return refused("invalid_transition", "the other cell does not work with the workspace");
   switch (state.source) {
     case "absent":
-      return state.target === "working"
-        ? step("done")
-        : refused("not_found", "the workspace does not exist here");
+      return ofAbsent(state);
     case "stopped":
       return refused(
         "invalid_transition",
@@ -87,7 +124,7 @@ export function decideMove(state: MoveState): MoveDecision {
         "the workspace is frozen for, or moved to, another cell than the named one; `postrider workspace show` says which",
       );
     case "working":
-      return state.target === "absent" ? step("freeze") : LEFT_OVER;
+      return ofWorking(state);
     case "frozen":
       return ofFrozen(state);
     case "moved":

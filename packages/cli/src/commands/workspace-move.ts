@@ -25,7 +25,7 @@ import { readSettings, SERVICES } from "#src/config.ts";
 import { checkFolder } from "#src/export-folder.ts";
 import { CommandFailure, UsageError } from "#src/failures.ts";
 import { assertFilesOfReady } from "#src/import-media.ts";
-import { decideMove, type MoveState, type MoveStep } from "#src/move-steps.ts";
+import { decideMove, type MoveState, type MoveStep, sourceOf, targetOf } from "#src/move-steps.ts";
 import { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
@@ -35,6 +35,7 @@ interface Move {
   readonly id: string;
   readonly cell: string;
   readonly folder: string;
+  readonly isGivenUp: boolean;
   readonly source: Services;
   readonly target: Services;
   readonly terminal: Terminal;
@@ -56,21 +57,6 @@ interface Seen extends MoveState {
 async function findWorkspace(services: Services, id: string): Promise<Workspace | undefined> {
   const client = services.client("accounts", WorkspaceService);
   return (await client.batchGetWorkspaces({ ids: [id] })).workspaces[0];
-}
-
-function sourceOf(workspace: Workspace | undefined, cell: string): MoveState["source"] {
-  if (workspace === undefined) return "absent";
-  const { move, deletion } = workspace;
-  if (move !== undefined && move.cell !== cell) return "elsewhere";
-  if (move?.movedAt !== undefined) return "moved";
-  if (move !== undefined) return "frozen";
-  return deletion === undefined ? "working" : "stopped";
-}
-
-function targetOf(workspace: Workspace | undefined): MoveState["target"] {
-  if (workspace === undefined) return "absent";
-  if (workspace.isImporting) return "importing";
-  return workspace.deletion === undefined ? "working" : "stopped";
 }
 
 /**
@@ -160,7 +146,10 @@ async function perform(move: Move, step: Exclude<MoveStep, "done">, seen: Seen):
 }
 
 /** What is known of both cells, and what this run knows of the same move. */
-async function observe({ id, cell, folder, ...cells }: Move, known: Known): Promise<Seen> {
+async function observe(
+  { id, cell, folder, isGivenUp, ...cells }: Move,
+  known: Known,
+): Promise<Seen> {
   const workspace = await findWorkspace(cells.source, id);
   const frozenAt = toInstant(workspace?.move?.frozenAt) ?? "";
   const handoverHash = Buffer.from(workspace?.move?.handoverHash ?? []).toString("hex");
@@ -168,6 +157,7 @@ async function observe({ id, cell, folder, ...cells }: Move, known: Known): Prom
     isQuiet: known.quietSince === frozenAt,
     isCopied: known.copiedHash === handoverHash,
     hasExport: existsSync(join(folder, "manifest.json")),
+    isGivenUp,
     frozenAt,
     handoverHash,
     source: sourceOf(workspace, cell),
@@ -220,17 +210,19 @@ async function moveWorkspace(
   if (!isId(id)) throw notFound();
   await using target = openTarget(getText(args, "target"));
   const isCancelled = args.values.cancel === true;
-  const [cell, folder] = isCancelled ? ["", ""] : [getText(args, "to"), getText(args, "folder")];
-  const move = { id, cell, folder, source, target, terminal };
+  const isGivenUp = args.values["give-up"] === true;
+  const cell = isCancelled ? "" : getText(args, "to");
+  const folder = isCancelled || isGivenUp ? "" : getText(args, "folder");
+  const move = { id, cell, folder, isGivenUp, source, target, terminal };
   return await (isCancelled ? cancel(move) : run(move));
 }
 
 export const workspaceMoveCommands: readonly Command[] = [
   {
     words: "workspace move",
-    synopsis: "ID --target FILE [--to CELL --folder FOLDER] [--cancel]",
+    synopsis: "ID --target FILE [--to CELL --folder FOLDER] [--cancel] [--give-up]",
     summary:
-      "move a workspace with its keys, tokens and files to another cell, whose settings for this tool are in FILE; FOLDER keeps the export meanwhile; a stopped move continues; --cancel ends a move before the switch, and the workspace works here again",
+      "move a workspace with its keys, tokens and files to another cell, whose settings for this tool are in FILE; FOLDER keeps the export meanwhile; a stopped move continues; --cancel ends a move before the switch, and the workspace works here again; --give-up leaves it to the cell --to, which works with it, when this one was restored to before the switch",
     run: moveWorkspace,
   },
 ];
