@@ -310,6 +310,15 @@ describe("cells:", () => {
     expect(sent.at(-1)).toMatchObject({ url: `${US1}/api/v1/posts`, body: POST });
   });
 
+  test("with followCells, a call for one workspace of a key leaves those for another where they are", async () => {
+    const client = clientOf([toUs1, json(200, {})], { followCells: true, workspaceId: "stays" });
+    const moved = { workspaceId: "moved" };
+    await settle(client.getQuota({}, moved));
+    await settle(client.getQuota());
+    await settle(client.getQuota({}, moved));
+    expect(urls()).toEqual(["http://postrider.test", US1, "http://postrider.test", US1]);
+  });
+
   test("with followCells, a call fails when the other cell has not its key either", async () => {
     const replies = [toUs1, elsewhere("http://eu1.test")];
     const client = clientOf(replies, { followCells: true });

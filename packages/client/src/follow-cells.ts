@@ -8,17 +8,22 @@ function otherCellOf({ followCells, baseUrl }: ClientOptions, error: unknown): s
   return address.startsWith("https:") || baseUrl.startsWith("http:") ? address : undefined;
 }
 
-/** Sends calls to the cell of the API key, once an answer has named it. */
+/**
+ * Sends calls to the cell of the workspace that they name, once an answer has named the cell: of a
+ * key's several workspaces, some can have moved.
+ */
 export function createSender(options: ClientOptions): (call: Call) => Promise<unknown> {
-  let client = options;
+  const addresses = new Map<string | undefined, string>();
   return async (call) => {
+    const workspace = call.options.workspaceId ?? options.workspaceId;
+    const client = { ...options, baseUrl: addresses.get(workspace) ?? options.baseUrl };
     try {
       return await send(client, call);
     } catch (error) {
       const baseUrl = otherCellOf(client, error);
       if (baseUrl === undefined) throw error;
       const answer = await send({ ...client, baseUrl }, call);
-      client = { ...client, baseUrl };
+      addresses.set(workspace, baseUrl);
       return answer;
     }
   };

@@ -86,7 +86,7 @@ export interface ClientOptions {
   readonly maxRetries?: number | undefined;
   /**
    * Whether the API key may be sent to the address that an answer with the code `wrong_cell` names,
-   * which is then that of all further calls. Default: no.
+   * which is then that of all further calls for the same workspace. Default: no.
    */
   readonly followCells?: boolean | undefined;
   /** Default: the global `fetch`. */
