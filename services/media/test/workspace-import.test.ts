@@ -101,6 +101,29 @@ test("media with the id of media of another workspace are refused, and the other
   ]);
 });
 
+test("the idempotency keys of imports of files arrive, so that a repeated request imports no second file", async () => {
+  const workspaceId = newId();
+  const key = {
+    workspaceId,
+    operation: "ImportMedia",
+    key: "k",
+    fingerprint: "f",
+    response: "\\x0a",
+  };
+  await target.sql`insert into idempotency_keys ${target.sql(key)}`;
+  const stored = await target.sql`select * from idempotency_keys`;
+  const { idempotency_keys: rows = [] } = await exportRows(
+    target.sql,
+    EXPORTED_TABLES,
+    workspaceId,
+  );
+  await target.sql`delete from idempotency_keys`;
+  await target.rows.prepareRowImport({ workspaceId });
+  await target.rows.importRows({ workspaceId, table: "idempotency_keys", rows: [...rows] });
+  expect(await target.sql`select * from idempotency_keys`).toEqual(stored);
+  expect(stored).toHaveLength(1);
+});
+
 test("imported files count against the storage of the workspace", async () => {
   const { workspaceId, row } = await exportMedia();
   await target.rows.prepareRowImport({ workspaceId });

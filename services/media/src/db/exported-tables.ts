@@ -8,4 +8,6 @@ export const EXPORTED_TABLES: ExportedTables = {
   },
   // As if just recorded: a use by a post that is not known yet would otherwise end at once.
   media_usages: { omitted: ["claim_id"], imported: { noted_at: "now()" } },
+  // So that a repeated request imports no second file.
+  idempotency_keys: {},
 };
