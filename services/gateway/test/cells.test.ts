@@ -111,6 +111,9 @@ test("a frozen workspace is read, and a write is refused with 503 and a time aft
   const write = await frozen.ask(keyOf("eu1"), "/api/v1/posts", "POST");
   expect(summary(write)).toEqual([503, "unavailable"]);
   expect(write.headers["retry-after"]).toBe("30");
+  expect(write.json()).toMatchObject({
+    error: { code: "unavailable", message: expect.stringContaining("is being moved") },
+  });
   await frozen.close();
 });
 

@@ -97,7 +97,10 @@ export interface ErrorBodyInput {
   readonly wait?: number | undefined;
 }
 
-/** Errors without a message of their own: they have the message of their first detail. */
+/**
+ * Errors without a message of their own: they have the message of their first detail, as every
+ * error has it whose first detail has a variant.
+ */
 const GENERAL: ReadonlySet<ErrorCode> = new Set([
   "address_not_allowed",
   "invalid_request",
@@ -146,7 +149,8 @@ function toMessage(
   locale: Locale,
 ): string {
   const [detail, second] = details;
-  if (detail === undefined || !GENERAL.has(code) || !hasMessage(first.code))
+  const isGeneral = GENERAL.has(code) || first.variant !== undefined;
+  if (detail === undefined || !isGeneral || !hasMessage(first.code))
     return messageFor(locale, code, paramsOf(first, locale));
   const problem = withPlace(detail, locale);
   if (second === undefined) return problem;

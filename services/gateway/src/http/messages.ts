@@ -20,6 +20,16 @@ const UNFINISHED = detail(
  * error that the status of a resource causes.
  */
 export const SPECIAL_TEXTS = {
+  "unavailable.moving": detail(
+    [
+      "The workspace is being moved, which takes some minutes: it can be read, but not changed.",
+      "Wait as long as Retry-After says and try again.",
+    ],
+    [
+      "워크스페이스를 옮기는 중이라 몇 분 동안 조회만 할 수 있고 변경할 수 없습니다.",
+      "Retry-After만큼 기다린 뒤 다시 시도해 주세요.",
+    ],
+  ),
   "additional_property.renamed": detail(
     [
       "There is no {noun|field} with this name here.",

@@ -17,6 +17,7 @@ const BEARER = /^Bearer +([!-~]+) *$/i;
 
 /** A move takes minutes, and a client that waits longer does not repeat its request. */
 const FROZEN_RETRY_MS = 30_000;
+const MOVING = { code: "unavailable", variant: "moving" };
 
 /** Maximum number of workspaces that an error answer lists; it leaves out the rest. */
 const MAX_WORKSPACES = 20;
@@ -187,7 +188,9 @@ export function checkPermission(request: FastifyRequest): ServiceError | undefin
   if (isWriteOutsideMcp(request))
     return new ServiceError("forbidden", "insufficient_scope", [{ code: DRAFTS_ONLY }]);
   if (request.caller.isFrozen && isWrite(request))
-    return unavailable(new Error("the workspace is being moved to another cell"), FROZEN_RETRY_MS);
+    return new ServiceError("unavailable", "unavailable", [MOVING], {
+      retryAfterMs: FROZEN_RETRY_MS,
+    });
   const needsVerification = scope === "posts:write" && !request.caller.verified;
   return needsVerification ? new ServiceError("forbidden", "verification_required") : undefined;
 }
