@@ -173,6 +173,23 @@ test("a move to one cell is not switched for another, and its secret ends no imp
   await expect(finish).rejects.toThrow("invalid_transition");
 });
 
+test("both cells record the same fingerprint of the key for which the secrets were encrypted", async () => {
+  await using given = await open();
+  await given.importHeld();
+  const lines = await Promise.all(
+    [fixture.sql, given.target.deps.sql].map(
+      (sql) => sql`
+        select details
+        from audit_log
+        where workspace_id = ${given.workspaceId}
+        and action in ('workspace.seal_secrets', 'workspace.open_secrets')`,
+    ),
+  );
+  const details = { publicKeySha256: expect.stringMatching(/^[\da-f]{64}$/) };
+  expect(lines).toEqual([[{ details }], [{ details }]]);
+  expect(lines[0]).toEqual(lines[1]);
+});
+
 test("a move that was cancelled and begun again is not switched for the import of the first one", async () => {
   await using given = await open();
   const { from, workspaceId: id } = given;

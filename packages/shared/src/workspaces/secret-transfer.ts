@@ -1,5 +1,9 @@
+import { createHash } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
+import type {
+  SealSecretsRequest,
+  SecretTransferService,
+} from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { appendAudit } from "#src/audit/append.ts";
 import { conflict, invalidRequest } from "#src/errors.ts";
 import { isId } from "#src/ids.ts";
@@ -51,13 +55,15 @@ export function createSecretTransferService({
   read,
   write,
 }: SecretTransferOptions): ServiceImpl<typeof SecretTransferService> {
+  // Both cells store the same fingerprint, unless the secrets were encrypted for somebody else.
   const audit = async (
     tx: TransactionSql,
-    workspaceId: string,
     action: "workspace.seal_secrets" | "workspace.open_secrets",
+    { workspaceId, publicKey }: Pick<SealSecretsRequest, "workspaceId" | "publicKey">,
   ): Promise<void> => {
     const subject = { type: "workspace", id: workspaceId } as const;
-    await appendAudit(tx, [{ action, subject, workspaceId }]);
+    const details = { publicKeySha256: createHash("sha256").update(publicKey).digest("hex") };
+    await appendAudit(tx, [{ action, subject, workspaceId, details }]);
   };
   return {
     async getTransferKey({ workspaceId }) {
@@ -70,17 +76,18 @@ export function createSecretTransferService({
       if (publicKey.length !== 32) throw invalidRequest([{ code: "invalid", path: "/publicKey" }]);
       if (!(await isFrozen(sql, workspaceId))) throw conflict("invalid_transition");
       const { content, next = "" } = await read(workspaceId, after);
-      await sql.begin((tx) => audit(tx, workspaceId, "workspace.seal_secrets"));
+      await sql.begin((tx) => audit(tx, "workspace.seal_secrets", { workspaceId, publicKey }));
       const text = JSON.stringify(content);
       return { sealed: sealBox(publicKey, purposeOf(workspaceId), text), next };
     },
     async openSecrets({ workspaceId, sealed }) {
       assertId(workspaceId);
       const content = open(keys, workspaceId, sealed);
+      const publicKey = boxKeyOf(keys, purposeOf(workspaceId));
       await sql.begin(async (tx) => {
         await assertImporting(tx, workspaceId);
         await write(tx, workspaceId, content);
-        await audit(tx, workspaceId, "workspace.open_secrets");
+        await audit(tx, "workspace.open_secrets", { workspaceId, publicKey });
       });
       return {};
     },
