@@ -115,9 +115,14 @@ test("a workspace moves to another cell under load, and its command is killed be
   expect([await statusIn(eu1), await statusIn(us1)]).toEqual(["frozen", "importing"]);
   await killBefore("release");
   expect([await statusIn(eu1), await statusIn(us1)]).toEqual(["moved", "importing"]);
+  await eu1.operate("pause", "--workspace", tenant.id, "--reason", "a dispute");
   await expect(eu1.operate(...move, "--cancel")).rejects.toThrow("invalid_transition");
   expect(await eu1.operate(...way)).toMatchObject({ status: "moved" });
   expect(await statusIn(us1)).toBe("active");
+  const own = { kind: "workspace", key: tenant.id, reason: "a dispute" };
+  const { pauses } = await us1.operate<{ pauses: unknown[] }>("pauses");
+  expect(pauses).toContainEqual(expect.objectContaining(own));
+  await us1.operate("resume", "--workspace", tenant.id);
   await us1.sql`update delivery.pauses set created_at = now() - interval '2 minutes'`;
   await eventually(() => client.seen.has(us1.local().baseUrl));
   await stop();

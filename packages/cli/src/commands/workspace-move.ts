@@ -25,6 +25,7 @@ import { readSettings, SERVICES } from "#src/config.ts";
 import { checkFolder } from "#src/export-folder.ts";
 import { CommandFailure, UsageError } from "#src/failures.ts";
 import { assertFilesOfReady } from "#src/import-media.ts";
+import { carryPauses, listOtherPlatforms } from "#src/move-pauses.ts";
 import { decideMove, type MoveState, type MoveStep, sourceOf, targetOf } from "#src/move-steps.ts";
 import { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
@@ -130,6 +131,11 @@ async function perform(move: Move, step: Exclude<MoveStep, "done">, seen: Seen):
       await client.freezeWorkspace({ id, cell });
       return {};
     case "wait":
+      for (const platform of await listOtherPlatforms(move))
+        move.terminal.note({
+          json: { pausedHere: platform },
+          text: `publishing on ${platform} is paused here and not in the other cell, which will publish there`,
+        });
       await waitUntilQuiet(move);
       return { quietSince: seen.frozenAt };
     case "copy":
@@ -139,6 +145,7 @@ async function perform(move: Move, step: Exclude<MoveStep, "done">, seen: Seen):
       return {};
     case "release": {
       const { handover } = await client.switchWorkspace({ id, cell, handoverHash });
+      await carryPauses(move);
       await finishImport(target, { workspaceId: id, isStopped: true }, handover);
       return {};
     }
