@@ -106,7 +106,7 @@ test("a frozen workspace is read, keeps its keys and accounts as they are, renew
   );
 });
 
-test("tokens and API keys arrive sealed for the other cell, where the account needs no reconnect and the old key works once the import has ended", async () => {
+test("tokens and API keys arrive sealed for the other cell, where the account needs no reconnect and the old key works once the import has ended, and a login with it is sent there", async () => {
   await using given = await open();
   const { source, target, from, to, workspaceId, key } = given;
   const before = await given.credential(source);
@@ -120,6 +120,11 @@ test("tokens and API keys arrive sealed for the other cell, where the account ne
   });
   await to.imports.finishWorkspaceImport({ workspaceId, handover });
 
+  const login = { case: "keyHash" as const, value: hashApiKey(key) };
+  const refused = { outcome: "refused", movedTo: "us1" };
+  expect(await source.dashboard.openDashboardSession({ login })).toMatchObject(refused);
+  const named = { login, workspaceId };
+  expect(await source.dashboard.openDashboardSession(named)).toMatchObject(refused);
   const here = { isImporting: false, isFrozen: false, movedTo: "" };
   expect(await admit(target, key)).toMatchObject({ isKnown: true, grant: here });
   expect(await admit(target, `${key}x`)).toMatchObject({ isKnown: false, knownCells: ["eu1"] });

@@ -213,6 +213,17 @@ test("a key of another cell opens no session here: the answer names the address 
   expect((await logIn({ payload: { apiKey: keyOf("eu1") } })).statusCode).toBe(201);
 });
 
+test("a key whose workspace was moved opens no session here: the answer names the address of the new cell", async () => {
+  const addresses = new Map([["us1", "https://us1.example.com"]]);
+  const openDashboardSession = () => ({ outcome: "refused", movedTo: "us1" });
+  const dashboard = { ...DASHBOARD, openDashboardSession };
+  await open({ dashboard, cells: { own: "eu1", addresses } });
+  const apiKey = formatApiKey(new Uint8Array(32), "key", "eu1");
+  const answer = await logIn({ payload: { apiKey } });
+  expect([answer.statusCode, codeOf(answer)]).toEqual([421, "wrong_cell"]);
+  expect(answer.headers["x-postrider-cell-address"]).toBe("https://us1.example.com");
+});
+
 test("attempts to log in are limited per address", async () => {
   await open();
   // On a slow machine the address gets new requests while it uses up the old ones.

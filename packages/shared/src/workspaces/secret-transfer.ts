@@ -55,7 +55,7 @@ export function createSecretTransferService({
   read,
   write,
 }: SecretTransferOptions): ServiceImpl<typeof SecretTransferService> {
-  // Both cells store the same fingerprint, unless the secrets were encrypted for somebody else.
+  // Both cells store the same fingerprint, unless the secrets were encrypted for a third party.
   const audit = async (
     tx: TransactionSql,
     action: "workspace.seal_secrets" | "workspace.open_secrets",

@@ -99,6 +99,26 @@ export async function lockLoginKey(
   return row?.workspaceIds.length === 0 ? undefined : row;
 }
 
+/** The cell to which a workspace of the key, or the named one, was moved; "" if none was. */
+export async function findMovedTo(
+  tx: TransactionSql,
+  hash: Uint8Array,
+  workspaceId: string | undefined,
+): Promise<string> {
+  const [row] = await tx<{ movesTo: string }[]>`
+    select w.moves_to
+    from api_keys k
+    join api_key_workspaces m on m.api_key_id = k.id
+    join workspaces w on w.id = m.workspace_id
+    where k.hash = ${hash}
+    and k.revoked_at is null
+    and w.moved_at is not null
+    and (${workspaceId ?? null}::text is null or w.id::text = ${workspaceId ?? null})
+    order by w.id
+    limit 1`;
+  return row?.movesTo ?? "";
+}
+
 export async function insertSession(
   tx: TransactionSql,
   session: Login & {

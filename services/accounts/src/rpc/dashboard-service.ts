@@ -22,6 +22,7 @@ import { formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
 import {
   deleteReplacedSessions,
   deleteSessions,
+  findMovedTo,
   insertLink,
   insertSession,
   listSessions,
@@ -76,6 +77,17 @@ async function findLogin(
   return login.case === "keyHash" ? await lockLoginKey(tx, login.value) : undefined;
 }
 
+async function refuse(
+  tx: TransactionSql,
+  { login, workspaceId }: OpenDashboardSessionRequest,
+): Promise<Response> {
+  const isKey = login.case === "keyHash";
+  return {
+    outcome: "refused",
+    movedTo: isKey ? await findMovedTo(tx, login.value, workspaceId) : "",
+  };
+}
+
 /** Undefined if the request has to name a workspace, or names one that the login does not have. */
 function workspaceOf({ workspaceIds }: Login, named: string | undefined): string | undefined {
   if (named !== undefined) return workspaceIds.includes(named) ? named : undefined;
@@ -105,11 +117,11 @@ export async function openDashboardSession(
   const userAgent = request.userAgent.slice(0, MAX_USER_AGENT);
   return await sql.begin(async (tx): Promise<Response> => {
     const login = await findLogin(tx, request);
-    if (login === undefined) return { outcome: "refused" };
+    if (login === undefined) return await refuse(tx, request);
     const workspaceId = workspaceOf(login, request.workspaceId);
     if (workspaceId === undefined && request.workspaceId === undefined)
       return { outcome: "workspace_required", workspaceIds: [...login.workspaceIds] };
-    if (workspaceId === undefined) return { outcome: "refused" };
+    if (workspaceId === undefined) return await refuse(tx, request);
     const replaced = { workspaceId, hash: request.replacedHash, keep: MAX_SESSIONS - 1 };
     await deleteReplacedSessions(tx, replaced);
     const hash = hashApiKey(token);

@@ -12,7 +12,7 @@ import type { Cells } from "@postrider/shared/config/cells";
 import { invalidRequest, ServiceError, wrongCell } from "@postrider/shared/errors";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { findOtherCell } from "#src/admission/other-cell.ts";
+import { findOtherCell, toOtherCell } from "#src/admission/other-cell.ts";
 import { required } from "#src/routes/answer.ts";
 import { VERSION } from "#src/routes/api-paths.ts";
 import { requireScopes } from "#src/routes/dashboard/may-grant.ts";
@@ -81,9 +81,12 @@ function loginOf({ token, apiKey }: LoginRequest) {
   return { case: "keyHash" as const, value: hashApiKey(apiKey.trim()) };
 }
 
-/** A key of another cell that did not come here with its workspace belongs there. */
-function loginFailed({ apiKey = "" }: LoginRequest, cells: Cells): ServiceError {
-  const other = findOtherCell(apiKey.trim(), cells);
+/**
+ * A key belongs to the cell to which its workspace was moved, or, if it did not come here with one,
+ * to the cell that has issued it.
+ */
+function loginFailed({ apiKey = "" }: LoginRequest, movedTo: string, cells: Cells): ServiceError {
+  const other = movedTo === "" ? findOtherCell(apiKey.trim(), cells) : toOtherCell(movedTo, cells);
   if (other?.cellAddress !== undefined) return wrongCell(other.cell, other.cellAddress);
   return new ServiceError("unauthenticated", "login_failed");
 }
@@ -93,19 +96,18 @@ async function logIn(deps: Deps, request: Login, reply: FastifyReply) {
   const cookie = cookieFor(request, publicUrl);
   const { headers, body } = request;
   const replaced = cookie.read(headers.cookie);
-  const { outcome, token, session, workspace, workspaceIds } = await dashboard.openDashboardSession(
-    {
-      login: loginOf(body),
-      userAgent: shortenUserAgent(headers["user-agent"]),
-      ...(body.workspaceId === undefined ? {} : { workspaceId: body.workspaceId }),
-      ...(replaced === undefined ? {} : { replacedHash: hashApiKey(replaced) }),
-    },
-  );
+  const answer = await dashboard.openDashboardSession({
+    login: loginOf(body),
+    userAgent: shortenUserAgent(headers["user-agent"]),
+    ...(body.workspaceId === undefined ? {} : { workspaceId: body.workspaceId }),
+    ...(replaced === undefined ? {} : { replacedHash: hashApiKey(replaced) }),
+  });
+  const { outcome, token, session, workspace, workspaceIds } = answer;
   if (outcome === "workspace_required")
     throw new ServiceError("invalid", "workspace_required", [
       { code: "workspace_required", path: "/workspaceId", allowed: workspaceIds },
     ]);
-  if (outcome !== "opened") throw loginFailed(body, cells);
+  if (outcome !== "opened") throw loginFailed(body, answer.movedTo, cells);
   const lifetimeMs = timestampMs(required(session?.expiresAt)) - Date.now();
   reply.header("set-cookie", cookie.write(token, Math.floor(lifetimeMs / 1000)));
   return await reply.status(201).send(toCurrent({ session, workspace }, deps));
