@@ -93,7 +93,7 @@ const STOPS: readonly Stop[] = [
   { name: "the files", path: "/media", shows: ["file name"] },
   {
     name: "a file",
-    act: (page) => page.locator("main li button img").first().click(),
+    act: (page) => page.getByRole("listitem").filter({ hasText: "hit()" }).getByRole("img").click(),
     shows: ["file name", "description"],
   },
   { name: "the comments", path: "/comments?tab=all", shows: ["comment", "author"] },

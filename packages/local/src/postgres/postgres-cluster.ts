@@ -90,7 +90,10 @@ function giveTo(user: ProcessUser | undefined, ...paths: string[]): void {
   for (const path of paths) if (user !== undefined) chownSync(path, user.uid, user.gid);
 }
 
-/** `ready` comes from the eighth line of `postmaster.pid`; a standby is ready for reading. */
+/**
+ * `ready` comes from the eighth line of `postmaster.pid`. A standby is ready for reading; a server
+ * that recovers from an archive says the same until it is done.
+ */
 export interface PostmasterPid {
   readonly pid: number;
   readonly ready: boolean;
@@ -112,7 +115,9 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   if (text === undefined) return undefined;
 
   const lines = text.split("\n");
-  return { pid: Number(lines[0]), ready: /^(?:ready|standby) *$/.test(lines[7] ?? "") };
+  const state = lines[7]?.trim();
+  const isStandby = state === "standby" && existsSync(join(dataDir, "standby.signal"));
+  return { pid: Number(lines[0]), ready: state === "ready" || isStandby };
 }
 
 /** The pid may belong to another process by now: its command line has to name the folder too. */
