@@ -178,6 +178,17 @@ test("a move to one cell is not switched for another, and its secret ends no imp
   await expect(finish).rejects.toThrow("invalid_transition");
 });
 
+test("a cell that has given a workspace up, also without a copy, removes it later without revoking a token", async () => {
+  await using given = await open();
+  const { source, from, workspaceId: id } = given;
+  const { workspace } = await given.freeze();
+  const handoverHash = workspace?.move?.handoverHash ?? new Uint8Array();
+  await from.moves.switchWorkspace({ id, handoverHash, cell: "us1" });
+  await source.workspaces.deleteWorkspace({ id, graceSeconds: 0n, name: "Test" });
+  await removalOptions(source.deps).prepare?.({ workspaceId: id } as never);
+  expect(await fixture.control.countCalls("x", "revoke")).toBe(0);
+});
+
 test("both cells record the same fingerprint of the key for which the secrets were encrypted", async () => {
   await using given = await open();
   await given.importHeld();
