@@ -3,6 +3,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { type Arguments, getPositional } from "#src/command.ts";
+import { findWorkspace } from "#src/find-workspace.ts";
 import type { Services } from "#src/services.ts";
 
 /** Maximum number of accounts that one RPC looks up. */
@@ -40,8 +41,6 @@ export async function findAccount(
  */
 export async function getWorkspaceId(services: Services, args: Arguments): Promise<string> {
   const id = getPositional(args);
-  const client = services.client("accounts", WorkspaceService);
-  const { workspaces } = await client.batchGetWorkspaces({ ids: [id] });
-  if (workspaces.length === 0) throw notFound();
+  if ((await findWorkspace(services, id)) === undefined) throw notFound();
   return id;
 }

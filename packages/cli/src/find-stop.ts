@@ -1,8 +1,7 @@
 import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
-import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
-import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { toInstant } from "#src/answers.ts";
+import { findRemoval, findWorkspace } from "#src/find-workspace.ts";
 import type { Services } from "#src/services.ts";
 
 export interface Stop {
@@ -38,15 +37,9 @@ export async function findStop(
   workspaceId: string,
   quietSince?: string,
 ): Promise<Stop | null> {
-  const { workspaces } = await services
-    .client("accounts", WorkspaceService)
-    .batchGetWorkspaces({ ids: [workspaceId] });
-  const [workspace] = workspaces;
+  const workspace = await findWorkspace(services, workspaceId);
   if (workspace === undefined) throw notFound();
-  const { removals } = await services
-    .client("accounts", WorkspaceRemovalService)
-    .listWorkspaceRemovals({});
-  const removal = removals.find((each) => each.workspaceId === workspaceId);
+  const removal = await findRemoval(services, workspaceId);
   const stop = stopOf(workspace);
   if (removal === undefined || removal.isRemoving || stop === null) return null;
   const { settleSeconds } = removal;

@@ -8,8 +8,8 @@ import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
  * `working`; `moved` is for good. The import in the target ends only with the handover secret of
  * this move to this cell, which the source tells only once it is `moved`: so the target can never
  * be `working` while the source or a third cell is or can become so, whatever is killed, repeated,
- * or run beside it. From
- * `frozen` on each step leads on to `moved` and `working`, so in the end one cell publishes.
+ * or run beside it. From `frozen` on each step leads on to `moved` and `working`, so in the end one
+ * cell publishes.
  */
 export interface MoveState {
   /**

@@ -1,8 +1,5 @@
 import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
-import {
-  type WorkspaceRemoval,
-  WorkspaceRemovalService,
-} from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
+import type { WorkspaceRemoval } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { notFound } from "@postrider/shared/errors";
@@ -17,6 +14,7 @@ import {
   type Result,
 } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
+import { findRemoval, findWorkspace } from "#src/find-workspace.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
@@ -112,20 +110,9 @@ async function findRemoved(services: Services, id: string): Promise<Result> {
 async function show(services: Services, args: Arguments): Promise<Result> {
   const id = getPositional(args);
   if (!isId(id)) throw notFound();
-  const { workspaces } = await services
-    .client("accounts", WorkspaceService)
-    .batchGetWorkspaces({ ids: [id] });
-  const [workspace] = workspaces;
+  const workspace = await findWorkspace(services, id);
   if (workspace === undefined) return await findRemoved(services, id);
-  const { removals } = await services
-    .client("accounts", WorkspaceRemovalService)
-    .listWorkspaceRemovals({});
-  return toResult(
-    toJson(
-      workspace,
-      removals.find(({ workspaceId }) => workspaceId === id),
-    ),
-  );
+  return toResult(toJson(workspace, await findRemoval(services, id)));
 }
 
 /** @throws UsageError if the options contradict each other. */

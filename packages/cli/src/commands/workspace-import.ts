@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
-import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import {
@@ -22,6 +21,7 @@ import {
   WORKSPACE_FILE,
 } from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
+import { findWorkspace } from "#src/find-workspace.ts";
 import { importMedia } from "#src/import-media.ts";
 import { importTable } from "#src/import-rows.ts";
 import type { Services } from "#src/services.ts";
@@ -74,16 +74,13 @@ const NEXT = [
 
 async function dryRun(services: Services, folder: string, manifest: Manifest): Promise<Result> {
   const { workspaceId, isStopped } = manifest;
-  const found = await services
-    .client("accounts", WorkspaceService)
-    .batchGetWorkspaces({ ids: [workspaceId] });
   const row = JSON.parse(await readWorkspace(folder)) as Record<
     string,
     string | number | boolean | null
   >;
   const shown = ["name", "verified", "requests_per_minute", "monthly_quota", "daily_quota"];
   const workspace = Object.fromEntries(shown.map((name) => [name, String(row[name] ?? "default")]));
-  const exists = found.workspaces.length > 0;
+  const exists = (await findWorkspace(services, workspaceId)) !== undefined;
   const text = formatRecord({
     id: workspaceId,
     ...workspace,

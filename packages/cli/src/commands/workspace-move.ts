@@ -3,8 +3,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { WorkspaceMoveService } from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
-import type { Workspace } from "@postrider/contracts/accounts/v1/workspace_pb";
-import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
@@ -24,6 +22,7 @@ import { finishImport, importHeld } from "#src/commands/workspace-import.ts";
 import { readSettings, SERVICES } from "#src/config.ts";
 import { checkFolder } from "#src/export-folder.ts";
 import { CommandFailure, UsageError } from "#src/failures.ts";
+import { findRemoval, findWorkspace } from "#src/find-workspace.ts";
 import { assertFilesOfReady } from "#src/import-media.ts";
 import { carryPauses, listOtherPlatforms } from "#src/move-pauses.ts";
 import { decideMove, type MoveState, type MoveStep, sourceOf, targetOf } from "#src/move-steps.ts";
@@ -55,21 +54,13 @@ interface Seen extends MoveState {
   readonly handoverHash: string;
 }
 
-async function findWorkspace(services: Services, id: string): Promise<Workspace | undefined> {
-  const client = services.client("accounts", WorkspaceService);
-  return (await client.batchGetWorkspaces({ ids: [id] })).workspaces[0];
-}
-
 /**
  * Until no service has work of the workspace in progress, and as long as requests can last that
  * were admitted before the gateways heard of the freeze. Measured here, not by comparing clocks.
  */
 async function waitUntilQuiet({ source, id, terminal }: Move): Promise<void> {
-  const removals = await source
-    .client("accounts", WorkspaceRemovalService)
-    .listWorkspaceRemovals({});
-  const own = removals.removals.find(({ workspaceId }) => workspaceId === id);
-  const until = performance.now() + (own?.settleSeconds ?? 0) * 1000;
+  const removal = await findRemoval(source, id);
+  const until = performance.now() + (removal?.settleSeconds ?? 0) * 1000;
   for (let shown = ""; ; await sleep(LOOK_MS)) {
     const work: string[] = [];
     for (const service of SERVICES) {
@@ -87,14 +78,15 @@ async function waitUntilQuiet({ source, id, terminal }: Move): Promise<void> {
 /** The secrets are encrypted by one cell for the other; this process only carries them. */
 async function carrySecrets({ id: workspaceId, source, target }: Move): Promise<void> {
   for (const service of ["accounts", "delivery"] as const) {
-    const [from, to] = [source, target].map((cell) => cell.client(service, SecretTransferService));
-    if (from === undefined || to === undefined) return;
+    const from = source.client(service, SecretTransferService);
+    const to = target.client(service, SecretTransferService);
     const { publicKey } = await to.getTransferKey({ workspaceId });
-    for (let after: string | undefined = ""; after !== undefined;) {
+    let after = "";
+    do {
       const { sealed, next } = await from.sealSecrets({ workspaceId, publicKey, after });
       await to.openSecrets({ workspaceId, sealed });
-      after = next === "" ? undefined : next;
-    }
+      after = next;
+    } while (after !== "");
   }
 }
 

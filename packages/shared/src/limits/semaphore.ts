@@ -139,10 +139,10 @@ export class Semaphore {
   }
 
   #inOrder(): readonly Request[] {
-    const waiting = [...this.#waiting];
-    const hasPermit = ({ shares }: Request): boolean =>
-      shares.some(({ key, perFree }) => perFree !== undefined && this.#usedByKey.has(key));
-    return [...waiting.filter((each) => !hasPermit(each)), ...waiting.filter(hasPermit)];
+    const byPermit = Map.groupBy(this.#waiting, ({ shares }) =>
+      shares.some(({ key, perFree }) => perFree !== undefined && this.#usedByKey.has(key)),
+    );
+    return [...(byPermit.get(false) ?? []), ...(byPermit.get(true) ?? [])];
   }
 
   #grantWaiting(): void {

@@ -49,6 +49,20 @@ export function endRefresh(sql: ISql) {
       refresh_lease_token = null`;
 }
 
+/** SQL: the end of an insert whose credential takes the place of one that is there. */
+export function replaceCredential(sql: ISql) {
+  return sql`
+    on conflict (account_id) do update
+    set access_token = excluded.access_token,
+      refresh_token = excluded.refresh_token,
+      attributes = excluded.attributes,
+      issued_at = excluded.issued_at,
+      expires_at = excluded.expires_at,
+      renew_at = excluded.renew_at,
+      given_up_version = null,
+      ${endRefresh(sql)}`;
+}
+
 export interface SealedCredential {
   readonly accountId: string;
   readonly accessToken: string;
@@ -88,15 +102,7 @@ export async function upsertCredentials(
       refresh_after_ms float8
     )
     order by account_id
-    on conflict (account_id) do update
-    set access_token = excluded.access_token,
-      refresh_token = excluded.refresh_token,
-      attributes = excluded.attributes,
-      issued_at = excluded.issued_at,
-      expires_at = excluded.expires_at,
-      renew_at = excluded.renew_at,
-      given_up_version = null,
-      ${endRefresh(tx)}
+    ${replaceCredential(tx)}
     returning account_id, expires_at`;
   return new Map(written.map((row) => [row.accountId, row.expiresAt]));
 }

@@ -1,5 +1,6 @@
 import { conflict } from "@postrider/shared/errors";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { replaceCredential } from "#src/db/credentials.ts";
 
 export interface MovedKey {
   readonly id: string;
@@ -155,12 +156,5 @@ export async function writeMovedCredentials(
     select account_id, ${workspaceId}, access_token, refresh_token, attributes, issued_at, expires_at, renew_at
     from given
     order by account_id
-    on conflict (account_id) do update
-    set access_token = excluded.access_token,
-      refresh_token = excluded.refresh_token,
-      attributes = excluded.attributes,
-      issued_at = excluded.issued_at,
-      expires_at = excluded.expires_at,
-      renew_at = excluded.renew_at,
-      version = credentials.version + 1`;
+    ${replaceCredential(tx)}`;
 }

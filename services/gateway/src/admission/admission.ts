@@ -163,11 +163,10 @@ class BatchedAdmission implements Admission {
     });
     queries.forEach(({ source, waiters }, index) => {
       const key = answer?.answers[index]?.key;
-      if (answer !== undefined) this.#keys.store(source, key, askedAt);
-      if (answer !== undefined && key === undefined)
-        this.#cellKeys.note(source.key, answer, askedAt);
-      if (key !== undefined) this.#lookUps.noteValid(source.keyHash, now);
       const isUnknown = answer !== undefined && key === undefined;
+      if (answer !== undefined) this.#keys.store(source, key, askedAt);
+      if (isUnknown) this.#cellKeys.note(source.key, answer, askedAt);
+      if (key !== undefined) this.#lookUps.noteValid(source.keyHash, now);
       for (const waiter of waiters) {
         this.#lookUps.end(source, waiter, isUnknown, now);
         const result =
