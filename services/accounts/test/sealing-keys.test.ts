@@ -26,12 +26,22 @@ async function listKeys(from: AccountsApp) {
   }));
 }
 
-test("a replica of the accounts service that lacks the encryption key of a token returns `unavailable` and leaves the account active", async () => {
+test("a replica of the accounts service that lacks the encryption key of a token returns `unavailable` for its account only, and leaves the account active", async () => {
   const ref = await fixture.connect("x");
-  await using outdated = fixture.createReplica({ keys: [NEW_KEY] });
-  await expect(fixture.credentialOf(ref, outdated)).rejects.toMatchObject({
-    reason: "unavailable",
-  });
+  const later = await fixture.connect("x");
+  const [sealed, readable] = await fixture.sql<{ accountId: string; accessToken: string }[]>`
+    select account_id, access_token from credentials order by account_id`;
+  expect([sealed?.accountId, readable?.accountId]).toEqual([ref.accountId, later.accountId]);
+  await fixture.sql`
+    update credentials set access_token = replace(access_token, '.k1', '.k9')
+    where account_id = ${ref.accountId}`;
+  expect(await fixture.credentialsOf([ref, later])).toMatchObject([
+    { accountStatus: "unavailable", accessToken: "" },
+    { accountStatus: "active" },
+  ]);
+  await fixture.sql`
+    update credentials set access_token = ${sealed?.accessToken ?? ""}
+    where account_id = ${ref.accountId}`;
   expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active" });
 });
 

@@ -52,8 +52,8 @@ function toMessage(
 
 /**
  * Converts a stored credential to its RPC message. The message contains the access token only while
- * the account is active. An access token that cannot be decrypted makes the account need a
- * reconnect, and does not affect the other accounts of the request.
+ * the account is active. An access token that was altered makes the account need a reconnect. One
+ * whose key is missing is `unavailable`: another replica, or this one later, may have the key.
  */
 async function toCredential(
   deps: Pick<Dependencies, "sql" | "logger" | "nudge" | "credentialKeys">,
@@ -64,10 +64,9 @@ async function toCredential(
     return toMessage(deps, ref, row);
   } catch (error) {
     if (row === undefined) throw error;
-    // While an operator rolls out a new encryption key, other replicas may already have the key, so
-    // the caller may try again.
-    if ((await endUnusableToken(deps, row, error)) === "missing_key") throw unavailable(error);
-    return toMessage(deps, ref, { ...row, accountStatus: "reconnect_required" });
+    const end = await endUnusableToken(deps, row, error);
+    const accountStatus = end === "missing_key" ? "unavailable" : end;
+    return { ...toMessage(deps, ref, { ...row, accessToken: null }), accountStatus };
   }
 }
 
@@ -150,5 +149,7 @@ export async function refreshCredential(
 ): Promise<MessageInitShape<typeof RefreshCredentialResponseSchema>> {
   const key = toAccountKey(ref);
   const row = key === undefined ? undefined : await waitForNewer(deps, key, Number(refusedVersion));
-  return { credential: await toCredential(deps, ref, row) };
+  const credential = await toCredential(deps, ref, row);
+  if (credential.accountStatus === "unavailable") throw unavailable();
+  return { credential };
 }

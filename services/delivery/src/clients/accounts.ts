@@ -5,6 +5,7 @@ import type {
   Credential,
   CredentialService,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { unavailable } from "@postrider/shared/errors";
 
 export interface AccountsClients {
   readonly credentials: Client<typeof CredentialService>;
@@ -28,18 +29,29 @@ function toRef({ workspaceId, accountId }: AccountRef): AccountRef {
 }
 
 /**
- * Requests the current credentials from the accounts service, in the order of the given accounts.
- * The delivery service keeps credentials in memory only, while it works on the tasks.
+ * Requests the current credentials from the accounts service, in the order of the given accounts;
+ * undefined where one cannot be read at the moment, which says nothing about the others. The
+ * delivery service keeps credentials in memory only, while it works on the tasks.
  */
 export async function fetchCredentials(
   { credentials: client }: AccountsClients,
   accounts: readonly AccountRef[],
-): Promise<readonly Credential[]> {
+): Promise<readonly (Credential | undefined)[]> {
   const refs = accounts.map(toRef);
   const { credentials } = await client.batchGetCredentials({ refs }, { timeoutMs: TIMEOUT_MS });
   if (credentials.length !== refs.length)
     throw new Error("the accounts service did not return exactly one credential per account");
-  return credentials;
+  return credentials.map((one) => (one.accountStatus === "unavailable" ? undefined : one));
+}
+
+/** @throws ServiceError `unavailable` if it cannot be read at the moment. */
+export async function getCredential(
+  accounts: AccountsClients,
+  account: AccountRef,
+): Promise<Credential> {
+  const [credential] = await fetchCredentials(accounts, [account]);
+  if (credential === undefined) throw unavailable();
+  return credential;
 }
 
 /**

@@ -293,3 +293,22 @@ test("deletions of one workspace that get no answer do not stop those of others 
   );
   await worker.crash();
 });
+
+test("a target whose token cannot be decrypted at the moment waits, and the other targets of its batch are published", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const sealed = world.addTarget({ dueAt: new Date(Date.now() - 60_000) });
+  const others = [world.addTarget(), world.addTarget()];
+  const account = world.accounts.get(sealed.accountId);
+  if (account === undefined) throw new Error("the target has no account");
+  account.status = "unavailable";
+  await request(sql, sealed, ...others);
+  await using _worker = startWorker(database, world);
+
+  for (const target of others) await untilStatus(sql, target, "published");
+  expect(await readTask(sql, sealed)).toMatchObject({ status: "queued", attemptNumber: 0 });
+  account.status = "active";
+  await sql`update publish_tasks set wake_at = now() where target_id = ${sealed.targetId}`;
+  await untilStatus(sql, sealed, "published");
+});

@@ -153,7 +153,7 @@ export class RefreshesByHand implements AsyncDisposable {
     await Promise.all(
       accounts.map(async (targets, index) => {
         try {
-          await this.#askAndRecord(targets, credentials?.[index], counted);
+          await this.#askAndRecord(targets, credentials[index], counted);
         } catch (error) {
           for (const { targetId } of targets) counted.set(targetId, "failed");
           this.#deps.logger.warn(
@@ -165,10 +165,8 @@ export class RefreshesByHand implements AsyncDisposable {
     );
   }
 
-  /** Returns undefined if the accounts service does not answer. */
-  async #fetchCredentials(
-    accounts: readonly AskedTarget[],
-  ): Promise<readonly Credential[] | undefined> {
+  /** Returns none if the accounts service does not answer. */
+  async #fetchCredentials(accounts: readonly AskedTarget[]): ReturnType<typeof fetchCredentials> {
     try {
       return await fetchCredentials(this.#deps.accounts, accounts);
     } catch (error) {
@@ -176,7 +174,7 @@ export class RefreshesByHand implements AsyncDisposable {
         { err: error },
         "an API request could not refresh metrics because the accounts service returned no credentials; the client can repeat the request",
       );
-      return undefined;
+      return [];
     }
   }
 

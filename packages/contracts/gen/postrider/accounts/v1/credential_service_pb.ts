@@ -18,7 +18,10 @@ export type Credential = Message<"postrider.accounts.v1.Credential"> & {
   /** The account. */
   ref?: AccountRef | undefined;
 
-  /** `active`, `reconnect_required`, `disconnected` or `unknown`. */
+  /**
+   * `active`, `reconnect_required`, `disconnected`, `unknown`, or, in a batch, `unavailable` while
+   * the process lacks the key of the stored token.
+   */
   accountStatus: string;
 
   /** The platform's own id of the account. */
