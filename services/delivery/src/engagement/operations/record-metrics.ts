@@ -108,6 +108,7 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 }
 
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
+  const { bucket } = question;
   const isScheduled = trigger === "schedule";
   // Only the claim of a scheduled call charges units in advance; a call by hand is charged
   // afterwards, whole.
@@ -115,7 +116,7 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
   return {
     accountId: question.accountId,
     platform: question.platform,
-    bucket: question.bucket,
+    bucket: answer.isForeignHost === true ? { ...bucket, scope: "account" } : bucket,
     isScheduled,
     askedAt: [...question.targets, ...question.expired][0]?.askedAt ?? new Date(),
     pauseMs: answer.pauseMs,
