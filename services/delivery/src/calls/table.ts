@@ -54,6 +54,14 @@ export function markedTypes(sql: ISql) {
     first_unknown_at timestamptz, external_id text`;
 }
 
+/**
+ * How many of a platform's places one workspace gets while others wait: half, so that one with a
+ * silent server of its own, or a long backlog, leaves room for others.
+ */
+export function placesOfWorkspace(maxPerPlatform: number): number {
+  return Math.ceil(maxPerPlatform / 2);
+}
+
 function toRow<Key extends object>({ toKey }: CallTable<Key, never>, call: Key & Held) {
   return { ...toKey(call), fence: call.fence };
 }

@@ -144,7 +144,6 @@ test("a rate limit hit by a comment action stops the comment polls of the accoun
     maxAccounts: 16,
     maxPerAccount: 4,
     maxPerPlatform: 48,
-    maxPerWorkspace: 24,
   };
   const { actions } = await sql.begin((tx) => claimActions(tx, limits));
   expect(actions).toEqual([]);

@@ -23,8 +23,6 @@ const CLAIM = {
   maxSuspects: 1,
   mayTakeOver: true,
   maxPerPlatform: 64,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
   floors: null,
 };
 
@@ -120,7 +118,7 @@ test("a search for due tasks reads a few rows of a paused platform, however many
   });
 
   await deletePause(sql, "platform", "x");
-  expect((await claim(sql)).tasks).toHaveLength(32);
+  expect((await claim(sql)).tasks).toHaveLength(CLAIM.limit);
 });
 
 test("a claim reads few rows of an account with many due tasks", async () => {

@@ -24,8 +24,6 @@ const CLAIM = {
   suspectAfter: 3,
   maxSuspects: 1,
   mayTakeOver: true,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
 };
 const ENDED = 10_000;
 
@@ -132,7 +130,7 @@ test("the repeated searches for due deletions do not read the targets that were 
     await sql`update deletion_tasks set status = 'deleted'`;
     const { floor } = await findNextDeletion(sql, null);
     const claim = (since: Date | null) => (tx: TransactionSql) =>
-      claimDeletions(tx, { ...LEASE, maxPerWorkspace: 64, since });
+      claimDeletions(tx, { ...LEASE, since });
 
     expect(await countPages((tx) => findNextDeletion(tx, null))).toBeGreaterThan(100);
     expect(await countPages((tx) => findNextDeletion(tx, floor))).toBeLessThan(50);

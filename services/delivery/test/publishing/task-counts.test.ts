@@ -20,8 +20,6 @@ async function claim(sql: Sql, limit = 50) {
     maxSuspects: 1,
     mayTakeOver: true,
     maxPerPlatform: 64,
-    maxPerWorkspace: 32,
-    maxWhileAlone: 32,
     floors: null,
   };
   return (await sql.begin((tx) => claimTasks(tx, options))).tasks;

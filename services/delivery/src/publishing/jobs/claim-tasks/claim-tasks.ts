@@ -164,7 +164,7 @@ class Claims {
   /** Returns whether there may be more ready tasks. */
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
-    const { leaseMs, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = settings;
+    const { leaseMs, maxPerPlatform } = settings;
     const { claimable, hasSuspect, busyWorkspaces } = this.#context.inWork;
     const limit = Math.min(MAX_BATCH, claimable);
     if (limit <= 0) return false;
@@ -178,8 +178,6 @@ class Claims {
       maxSuspects: hasSuspect ? 0 : 1,
       mayTakeOver: this.#outages.mayTakeOver(),
       maxPerPlatform,
-      maxPerWorkspace,
-      maxWhileAlone,
       busyWorkspaces,
       floors,
     };
