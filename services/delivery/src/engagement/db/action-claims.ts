@@ -1,11 +1,11 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { placesOfWorkspace, releaseCalls, takeLocked } from "#src/calls/table.ts";
-import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
+import type { CommentAction, LeasedAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { ACTION_TABLE } from "./action-table.ts";
 import { actionColumns } from "./comment-actions.ts";
 import { isBehindVisibility } from "./hidden-comments.ts";
-import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
+import { limitedUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isBehindOpenCall, isDoubtful } from "./restore-doubts.ts";
 
 export interface ClaimedAction extends CommentAction {
@@ -174,7 +174,7 @@ async function claimOf(
         )) as free
       from comment_action_queues q
       where q.account_id in ${tx(accountIds)}
-      and coalesce(greatest(q.not_before, ${heldUntil(tx)}) <= now(), true)
+      and coalesce(greatest(q.not_before, ${limitedUntil(tx)}) <= now(), true)
     ),
     heads as (${firstReady(tx, limits)}),
     taken as (
@@ -204,7 +204,11 @@ export async function claimActions(
   return { actions, hasMore: accountIds.length === limits.maxAccounts };
 }
 
-export async function releaseAction(sql: Sql, action: HeldAction, delayMs: number): Promise<void> {
+export async function releaseAction(
+  sql: Sql,
+  action: LeasedAction,
+  delayMs: number,
+): Promise<void> {
   await sql.begin(async (tx) => {
     await releaseCalls(tx, ACTION_TABLE, [action], delayMs);
     await wakeQueues(tx, [action.id]);

@@ -39,7 +39,7 @@ class Room {
     } finally {
       signal.removeEventListener("abort", leave);
     }
-    return this.#hold(taken);
+    return this.#reserve(taken);
   }
 
   #grant(): void {
@@ -51,12 +51,12 @@ class Room {
     }
   }
 
-  #hold(amount: number): Disposable {
-    let isHeld = true;
+  #reserve(amount: number): Disposable {
+    let isReserved = true;
     return {
       [Symbol.dispose]: () => {
-        if (!isHeld) return;
-        isHeld = false;
+        if (!isReserved) return;
+        isReserved = false;
         this.#free += amount;
         this.#grant();
       },
