@@ -10,7 +10,7 @@ import {
   type AccountEnd,
   endCalls,
   endRefreshes,
-  holdApps,
+  delayApps,
   lockMetricsAccounts,
   type StoredReading,
   storeReadings,
@@ -65,7 +65,7 @@ export async function recordQuestions(
     await endRefreshes(tx, questions.flatMap(listTargetEnds));
     const ends = questions.map(toAccountEnd);
     await endCalls(tx, ends);
-    await holdApps(tx, ends);
+    await delayApps(tx, ends);
     return new Set(readings.map(({ targetId }) => targetId));
   });
   if (stored.size > 0) onEvents();
