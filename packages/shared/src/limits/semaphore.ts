@@ -24,6 +24,8 @@ export interface Share {
    * each further owner gets a part of the free ones. Does not limit an owner without a permit.
    */
   readonly perFree?: number;
+  /** A kind of work of many owners: how many of its requests wait is limited by the total only. */
+  readonly isCommon?: boolean;
 }
 
 export interface AcquireOptions {
@@ -41,13 +43,15 @@ interface Request {
   readonly amount: number;
   isGranted: boolean;
   onGranted: () => void;
+  onRefused: () => void;
 }
 
 /**
  * Permits in the order of the requests. A request whose owner has reached its limit lets those of
  * other owners pass. One that waits for many free permits lets no later one pass, so that it never
  * starves. Of owners with a share of the free permits, one without a permit comes first: few owners
- * with many slow calls would otherwise fill the queue before all others.
+ * with many slow calls would otherwise fill the queue before all others. When the queue is full,
+ * the owner with the most requests in it loses the newest one, so that another always gets a place.
  */
 export class Semaphore {
   readonly #limits: Required<Omit<SemaphoreLimits, "maxWaitMs">>;
@@ -97,6 +101,7 @@ export class Semaphore {
       amount: Math.min(amount, total, ...shares.map(({ max = total }) => max)),
       isGranted: false,
       onGranted: () => undefined,
+      onRefused: () => undefined,
     };
     this.#waiting.add(request);
     this.#grantWaiting();
@@ -111,13 +116,12 @@ export class Semaphore {
       reject(reason);
       this.#grantWaiting();
     };
+    request.onRefused = () => giveUp(unavailable());
     const onAbort = (): void => giveUp(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
     const timer =
-      this.#maxWaitMs === undefined
-        ? undefined
-        : setTimeout(() => giveUp(unavailable()), this.#maxWaitMs);
-    if (this.#isQueueFull(request)) giveUp(unavailable());
+      this.#maxWaitMs === undefined ? undefined : setTimeout(request.onRefused, this.#maxWaitMs);
+    this.#findExcess(request)?.onRefused();
     try {
       await promise;
     } finally {
@@ -126,16 +130,17 @@ export class Semaphore {
     }
   }
 
-  /** Whether too many requests wait, in total or for one owner. This request is already counted. */
-  #isQueueFull({ shares }: Request): boolean {
+  /** The request that must go, because too many wait, in total or of the owner of this new one. */
+  #findExcess(request: Request): Request | undefined {
     const { maxWaiting, maxWaitingPerShare } = this.#limits;
-    if (this.#waiting.size > maxWaiting) return true;
-    if (this.#waiting.size <= maxWaitingPerShare) return false;
+    if (this.#waiting.size <= Math.min(maxWaiting, maxWaitingPerShare)) return undefined;
     const waiting = [...this.#waiting];
-    return shares.some(({ key }) => {
-      const ofOwner = waiting.filter((other) => other.shares.some((share) => share.key === key));
-      return ofOwner.length > maxWaitingPerShare;
+    const isCrowded = request.shares.some(({ key, isCommon = false }) => {
+      const isOwn = (other: Request) => other.shares.some((share) => share.key === key);
+      return !isCommon && waiting.filter(isOwn).length > maxWaitingPerShare;
     });
+    if (isCrowded) return request;
+    return waiting.length > maxWaiting ? newestOfLargest(waiting) : undefined;
   }
 
   #inOrder(): readonly Request[] {
@@ -192,4 +197,10 @@ export class Semaphore {
       },
     };
   }
+}
+
+/** The owner of a request is its first share. */
+function newestOfLargest(waiting: readonly Request[]): Request | undefined {
+  const byOwner = Map.groupBy(waiting, ({ shares: [owner] }) => owner?.key);
+  return [...byOwner.values()].reduce((a, b) => (b.length > a.length ? b : a)).at(-1);
 }
