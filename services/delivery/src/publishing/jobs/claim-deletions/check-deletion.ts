@@ -30,7 +30,7 @@ export interface CheckDeps extends Pick<
   readonly openPermalink: (platform: PlatformId) => OpenPermalink | undefined;
 }
 
-/** Two calls with a token renewal between them fit into it, and each reading of a live check. */
+/** A call and the renewal of its token fit into it, and each reading of a live check. */
 export const LEASES_PER_DELETION = 3;
 
 const INTERRUPTED = {
@@ -40,7 +40,7 @@ const INTERRUPTED = {
     "a process stopped while it read the post: the check proves nothing about the reading of posts; repeat it",
   tookMs: 0,
 } as const;
-const LOST = {
+export const LOST = {
   kind: "unknown",
   message: "the process stops, or another one deletes the post",
 } as const;
