@@ -432,6 +432,7 @@ export async function requestPrivateReply(
     ...given,
   };
   const stored = await sql.begin((tx) => insertPrivateReplies(tx, [reply]));
+  nudgeWorkers(sql);
   return stored.has(reply.id) ? reply.id : undefined;
 }
 
