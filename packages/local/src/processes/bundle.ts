@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "rolldown";
+import { leanHeaders, leanLibraries } from "#src/processes/lean-libraries.ts";
 
 /** With times of modification, to find out whether the bundle is still current. */
 type Inputs = Readonly<Record<string, number>>;
@@ -58,7 +59,8 @@ async function write(folder: string, output: string): Promise<void> {
     // It names a file that an image does not contain, and says nothing about the code itself.
     tsconfig: false,
     external: EXTERNAL,
-    plugins: [keepPlaces],
+    transform: { inject: leanHeaders() },
+    plugins: [keepPlaces, leanLibraries],
   });
   const { output: files } = await build.generate({
     dir: output,
