@@ -32,7 +32,7 @@ export default defineConfig({
     passWithNoTests: true,
     // Number of test files that run at once: three times the cores of a small machine, because a
     // file with servers uses between a fifth and a half of a core, and waits in the rest.
-    maxWorkers: 6,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

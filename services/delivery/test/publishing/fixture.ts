@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { create, fromJsonString, toJsonString, type MessageInitShape } from "@bufbuild/protobuf";
@@ -74,7 +75,9 @@ export const logger = createLogger({
 });
 
 /** The encryption of handles (upload ids and similar values from platforms) that tests use. */
-export const SEALING = createHandleSealing([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
+export const SEALING = createHandleSealing([
+  { id: "k1", secret: createSecretKey(Buffer.alloc(32, 7)) },
+]);
 
 /**
  * Id of the deployment of Postrider to which the data of tests belongs: the default of

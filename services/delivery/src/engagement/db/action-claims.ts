@@ -115,16 +115,16 @@ async function lockDueQueues(
 function firstReady(sql: ISql, { maxPerPlatform }: ActionLimits) {
   const isBehind = sql`(${isBehindOpenCall(sql)} or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
   return sql`
-    select r.id
+    select r.id, r.status, r.wake_at
     from (
-      select h.id, s.in_work + row_number() over (partition by s.platform, s.workspace_id order by h.wake_at) as place
+      select h.id, h.status, h.wake_at, s.in_work + row_number() over (partition by s.platform, s.workspace_id order by h.wake_at) as place
       from slots s
       cross join lateral (
-        select f.id, f.wake_at
+        select f.id, f.status, f.wake_at
         from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
           as of(status, calls)
         cross join lateral (
-          select t.id, t.wake_at
+          select t.id, t.status, t.wake_at
           from comment_actions t
           cross join deployment d
           where t.account_id = s.account_id
@@ -151,8 +151,9 @@ async function claimOf(
   limits: ActionLimits,
 ): Promise<readonly ClaimedAction[]> {
   const { owner, leaseMs, maxPerAccount } = limits;
-  // An action that another transaction is changing is skipped. The conditions are repeated because
-  // Postgres checks them again under the lock.
+  // An action that another transaction is changing is skipped. Postgres compares status and time
+  // again under the lock; conditions of their own would make it read every open action (`headTasks`
+  // of the publish tasks).
   return await tx<ClaimedAction[]>`
     with slots as materialized (
       select q.account_id, q.workspace_id, q.platform,
@@ -180,9 +181,7 @@ async function claimOf(
     taken as (
       select t.id
       from heads h
-      join comment_actions t on t.id = h.id
-      where t.status in ('queued', 'working', 'unknown', 'reconciling')
-      and t.wake_at <= now()
+      join comment_actions t on t.id = h.id and t.status = h.status and t.wake_at = h.wake_at
       for update of t skip locked
     )
     ${takeLocked(tx, ACTION_TABLE, { owner, leaseMs })}
