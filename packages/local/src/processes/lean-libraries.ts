@@ -9,11 +9,12 @@ import type { Plugin } from "rolldown";
  * (`bench/README.md`).
  */
 
+const { resolve } = createRequire(join(import.meta.dirname, "../../../shared/package.json"));
+
 /** Connect makes `Headers`. Node would load its own undici for them. */
-export function leanHeaders(): Record<string, [string, string]> {
-  const { resolve } = createRequire(join(import.meta.dirname, "../../../shared/package.json"));
-  return { Headers: [resolve("undici"), "Headers"] };
-}
+export const LEAN_HEADERS: Record<string, [string, string]> = {
+  Headers: [resolve("undici"), "Headers"],
+};
 
 /**
  * An `import` of `node:http` reads each of its members. One is the class `WebSocket`, for which
