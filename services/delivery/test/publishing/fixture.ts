@@ -65,6 +65,7 @@ import type {
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
+import { addNudge, nudgeWorkers } from "../nudges.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../../schema.sql", import.meta.url));
 export const logger = createLogger({
@@ -361,8 +362,6 @@ const SETTINGS: PublishingSettings = {
   holdAfterUnknowns: 5,
   probeMs: [200, 400],
   maxPerPlatform: 64,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
 };
 
 /** A worker in the test process that acts as a separate delivery process. */
@@ -446,15 +445,21 @@ export function startWorker(
   const claims = startClaimTasks(deps);
   const openPermalink = options.openPermalink ?? (() => Promise.resolve(200));
   const deletions = startClaimDeletions({ ...deps, openPermalink: () => openPermalink });
+  const forget = addNudge(database.sql, () => {
+    claims.nudge();
+    deletions.nudge();
+  });
   let isDead = false;
   return {
     claims,
     crash: async () => {
       isDead = true;
+      forget();
       await sql.end({ timeout: 0 });
     },
     [Symbol.asyncDispose]: async () => {
       if (isDead) return;
+      forget();
       await deletions[Symbol.asyncDispose]();
       await claims[Symbol.asyncDispose]();
       await sql.end({ timeout: 1 });
@@ -555,6 +560,7 @@ export async function lastDeletion(sql: Sql, target: TestTarget) {
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
   const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
   await sql.begin((tx) => handle(tx, records));
+  nudgeWorkers(sql);
 }
 
 /** Requests the publication of targets, each as the only target of a post. */
