@@ -7,7 +7,6 @@ import {
   logLevel,
 } from "kafkajs";
 import { toKafkaConfig, type KafkaSecurity } from "#src/bus/kafka-security.ts";
-import { TOPICS } from "#src/bus/topics.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface KafkaClientOptions {
@@ -113,9 +112,9 @@ export async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise
 }
 
 /** @throws An error that names the missing topics. */
-export async function checkTopics(kafka: Kafka): Promise<void> {
+export async function checkTopics(kafka: Kafka, topics: readonly string[]): Promise<void> {
   const existing = await withAdmin(kafka, (admin) => admin.listTopics());
-  const missing = TOPICS.filter((topic) => !existing.includes(topic));
+  const missing = topics.filter((topic) => !existing.includes(topic));
   if (missing.length > 0)
     throw new Error(`Kafka does not have the topics ${missing.join(", ")}, or hides them`);
 }
