@@ -76,9 +76,9 @@ COPY --from=pruned /workspace/packages/local /local
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     --mount=type=cache,id=npm,target=/root/.npm \
     npm install --prefix /bundler "rolldown@$(node -p 'require("/local/package.json").dependencies.rolldown')" \
- && cp /local/src/processes/bundle.ts /bundler \
+ && cp /local/src/processes/write-bundle.ts /bundler \
  && for folder in $(readlink -f service services/* | sort -u); do \
-      node --input-type=module -e 'import { bundle } from "/bundler/bundle.ts"; await bundle(process.argv[1])' "$folder" \
+      node /bundler/write-bundle.ts "$folder" \
    && echo '{}' >"$folder/dist/inputs.json" || exit 1; \
     done \
  && install -d -o 10001 -g 10001 compiled

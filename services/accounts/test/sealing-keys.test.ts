@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeEach, expect, test } from "vitest";
@@ -26,12 +26,14 @@ async function listKeys(from: AccountsApp) {
   }));
 }
 
-test("a replica of the accounts service that lacks the encryption key of a token returns `unavailable` and leaves the account active", async () => {
+test("a replica of the accounts service that lacks the encryption key of a token says so for its account alone, and leaves the account active", async () => {
   const ref = await fixture.connect("x");
   await using outdated = fixture.createReplica({ keys: [NEW_KEY] });
-  await expect(fixture.credentialOf(ref, outdated)).rejects.toMatchObject({
-    reason: "unavailable",
-  });
+  const unknown = { ...ref, accountId: randomUUID() };
+  expect(await fixture.credentialsOf([ref, unknown], outdated)).toMatchObject([
+    { accountStatus: "unreadable", accessToken: "" },
+    { accountStatus: "unknown" },
+  ]);
   expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active" });
 });
 

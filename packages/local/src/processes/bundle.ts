@@ -1,44 +1,30 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { pathToFileURL } from "node:url";
-import type { Plugin } from "rolldown";
+import { execFile } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
 
 /** With times of modification, to find out whether the bundle is still current. */
 type Inputs = Readonly<Record<string, number>>;
 
-/** Packages with native parts or files of their own stay where they are. */
-const EXTERNAL = [/\.node$/, /^sharp$/, /heif/, /^rolldown$/];
-const ENTRY = "src/main.ts";
-
-/**
- * Loads the program after it has a handler of SIGTERM. The kernel drops a signal to the first
- * process of a container that has no handler, and on a busy machine a program loads for a minute:
- * without this, a pod that is stopped meanwhile runs until it is killed. A handler of the program
- * replaces this one.
- */
-const MAIN = `process.on("SIGTERM", () => {
-  if (process.listenerCount("SIGTERM") === 1) process.exit(0);
-});
-await import("./program.js");
-`;
+const WRITER = join(import.meta.dirname, "write-bundle.ts");
+const run = promisify(execFile);
+const unfinished = new Map<string, Promise<void>>();
+let last = Promise.resolve();
 
 /**
  * Made unless it exists and no module has changed. A bundle starts in half the processor time: Node
- * neither finds nor reads 600 modules, nor strips types. The libraries are a file of their own
- * without a source map, so that stack traces name our files and the map stays small.
+ * neither finds nor reads 600 modules, nor strips types.
  */
 export async function bundle(folder: string): Promise<string> {
   const output = join(folder, "dist");
   if (!isCurrent(output)) {
     // The replicas of a service, which start at the same time, share one bundle.
-    const writing = unfinished.get(folder) ?? write(folder, output);
+    const writing = unfinished.get(folder) ?? write(folder);
     unfinished.set(folder, writing);
     await writing.finally(() => unfinished.delete(folder));
   }
   return join(output, "main.js");
 }
-
-const unfinished = new Map<string, Promise<void>>();
 
 function isCurrent(output: string): boolean {
   try {
@@ -49,73 +35,14 @@ function isCurrent(output: string): boolean {
   }
 }
 
-async function write(folder: string, output: string): Promise<void> {
-  // Images contain finished bundles and no rolldown.
-  const { rolldown } = await import("rolldown");
-  const build = await rolldown({
-    input: join(folder, ENTRY),
-    platform: "node",
-    // It names a file that an image does not contain, and says nothing about the code itself.
-    tsconfig: false,
-    external: EXTERNAL,
-    plugins: [keepPlaces],
-  });
-  const { output: files } = await build.generate({
-    dir: output,
-    format: "esm",
-    sourcemap: true,
-    sourcemapExcludeSources: true,
-    entryFileNames: "program.js",
-    chunkFileNames: "[name].js",
-    comments: false,
-    codeSplitting: { groups: [{ name: "libraries", test: /node_modules/, tags: ["$initial"] }] },
-  });
-  await build.close();
-  const modules = files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-  const inputs = modules.filter((id) => id.startsWith("/")).map((id) => [id, statSync(id).mtimeMs]);
-  mkdirSync(output, { recursive: true });
-  for (const file of files) {
-    if (file.type === "asset" && file.fileName !== "program.js.map") continue;
-    const isOurs = file.fileName.startsWith("program.js");
-    if (file.type === "asset") put(join(output, file.fileName), file.source);
-    else put(join(output, file.fileName), isOurs ? file.code : toAscii(file.code));
-  }
-  put(join(output, "main.js"), MAIN);
-  put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(inputs)));
-}
-
-/** V8 keeps the text of a module, with two bytes for each character unless all are from Latin-1. */
-function toAscii(code: string): string {
-  return code.replaceAll(
-    /[^\0-\x7f]/g,
-    (unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
 /**
- * Replaces a file as a whole, because other processes may start it or write it at the same time.
+ * In a process of its own, one at a time: rolldown takes 600 MB and gives none of it back, 1.7 GB
+ * for all services, which a small server does not have.
  */
-function put(path: string, content: string | Uint8Array): void {
-  const temporary = `${path}.${process.pid}`;
-  writeFileSync(temporary, content);
-  renameSync(temporary, path);
+function write(folder: string): Promise<void> {
+  const writing = last.then(async () => {
+    await run(process.execPath, [WRITER, folder]);
+  });
+  last = writing.catch(() => undefined);
+  return writing;
 }
-
-/** Not written as one word, because this module is part of a bundle too. */
-const META = ["import", "meta"].join(".");
-
-/**
- * Lets each module find the files beside it, such as SQL, although its code runs from the folder of
- * the bundle.
- */
-const keepPlaces: Plugin = {
-  name: "keep-places",
-  transform(code, id) {
-    if (!code.includes(`${META}.`)) return null;
-    const moved = code
-      .replaceAll(`${META}.url`, JSON.stringify(pathToFileURL(id).href))
-      .replaceAll(`${META}.dirname`, JSON.stringify(dirname(id)));
-    // The lines stay where they are, so that the source map holds as it is.
-    return { code: moved, map: null };
-  },
-};

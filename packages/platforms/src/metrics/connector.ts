@@ -53,6 +53,8 @@ export interface MetricsConnector {
    * rest. Each connector names the source of its limit.
    */
   readonly budget: CallBudget;
+  /** True for a server of the account's owner, whose limits say nothing about other accounts. */
+  isForeignHost?(account: AccountAccess): boolean;
   /** The result has one entry per id. */
   readMetrics(
     account: AccountAccess,

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { eventually } from "@postrider/shared/testing/poll";
 import { describe, expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
@@ -18,6 +19,7 @@ import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { instagramAt } from "./instagram-at.ts";
 
 const MINUTE_MS = 60_000;
+const NAMELESS = { kind: "present", externalId: null, permalink: null };
 
 const platform = await startTestPlatform("instagram");
 const files = await startMediaServer();
@@ -334,8 +336,8 @@ describe("publishing calls to Instagram without a clear answer", () => {
 });
 
 describe("reconciling on Instagram", () => {
-  async function ready(media: readonly TestMedia[] = [jpegMedia(1)]) {
-    const publication = await createPublication(media);
+  async function ready(media: readonly TestMedia[] = [jpegMedia(1)], text?: string) {
+    const publication = await createPublication(media, text);
     return { publication, ...(await prepare(publication)) };
   }
 
@@ -359,12 +361,33 @@ describe("reconciling on Instagram", () => {
     });
     await platform.publish(instagram, publication);
     const [, other = { id: "" }] = await platform.visible();
-    const nameless = { kind: "present", externalId: null, permalink: null };
-    expect(await driver.reconcile(publication, handles)).toEqual(nameless);
+    expect(await driver.reconcile(publication, handles)).toEqual(NAMELESS);
     const isOwned = () => Promise.resolve(new Set([other.id]));
     expect(await driver.reconcile(publication, handles, { isOwned })).toMatchObject({
       externalId: mine,
     });
+  });
+
+  test("a photo without a caption that a person put on Instagram is never taken as a post without a caption", async () => {
+    const byHand = await ready([jpegMedia(1)], "");
+    await instagram.publish(byHand.publication, byHand.handles, guard);
+    const publication = { ...byHand.publication, targetId: randomUUID() };
+    const { handles } = await prepare(publication);
+
+    await platform.addFault("status", "status", { status: 404 });
+    expect(await driver.reconcile(publication, handles)).toMatchObject(CANNOT_TELL);
+
+    await instagram.publish(publication, handles, guard);
+    const [{ id } = { id: "" }] = await platform.visible();
+    const isOwned = () => Promise.resolve(new Set([id]));
+    expect(await driver.reconcile(publication, handles, { isOwned })).toEqual(NAMELESS);
+  });
+
+  test("an Instagram post is published without a link when another Postrider post with its caption has an unknown outcome", async () => {
+    const { publication, handles } = await ready();
+    await instagram.publish(publication, handles, guard);
+    const hasSimilarPost = () => Promise.resolve(true);
+    expect(await driver.reconcile(publication, handles, { hasSimilarPost })).toEqual(NAMELESS);
   });
 
   test("the Instagram connector waits until Instagram's list of the account's posts contains the post of a published container", async () => {
@@ -373,11 +396,7 @@ describe("reconciling on Instagram", () => {
     await platform.addFault("GET /v25.0/*/media", "status", { status: 500, times: 9 });
     expect(await driver.reconcile(publication, handles)).toMatchObject(INCOMPLETE_LOOK);
     const callUntil = new Date(Date.now() - 11 * MINUTE_MS);
-    expect(await driver.reconcile(publication, handles, { callUntil })).toEqual({
-      kind: "present",
-      externalId: null,
-      permalink: null,
-    });
+    expect(await driver.reconcile(publication, handles, { callUntil })).toEqual(NAMELESS);
   });
 
   test("an Instagram container that is not found or cannot be read leaves the outcome of the publishing call unknown", async () => {

@@ -291,3 +291,23 @@ test("an owner without permits gets its first request granted, however large, ah
     true,
   ]);
 });
+
+test("a request that waits or is refused while no permit is free looks at no other waiting request", async () => {
+  const semaphore = new Semaphore({ total: 1, maxWaiting: 500 });
+  const permit = await semaphore.acquire();
+  let looks = 0;
+  const share = {
+    get key() {
+      looks += 1;
+      return "owner";
+    },
+  };
+  const waiting = Array.from({ length: 600 }, () => semaphore.acquire({ shares: [share] }));
+  const ended = Promise.allSettled(waiting);
+  await expect(waiting.at(-1)).rejects.toMatchObject({ reason: "unavailable" });
+  expect(looks).toBeLessThan(2_000);
+
+  permit[Symbol.dispose]();
+  for (const each of waiting.slice(0, 500)) (await each)[Symbol.dispose]();
+  expect((await ended).filter(({ status }) => status === "fulfilled")).toHaveLength(500);
+});

@@ -99,7 +99,7 @@ export class Semaphore {
       onGranted: () => undefined,
     };
     this.#waiting.add(request);
-    this.#grantWaiting();
+    if (this.#hasFree || request.amount === 0) this.#grantWaiting();
     return request;
   }
 
@@ -109,7 +109,7 @@ export class Semaphore {
     const giveUp = (reason: unknown): void => {
       if (!this.#waiting.delete(request)) return;
       reject(reason);
-      this.#grantWaiting();
+      if (this.#hasFree) this.#grantWaiting();
     };
     const onAbort = (): void => giveUp(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
@@ -124,6 +124,11 @@ export class Semaphore {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     }
+  }
+
+  /** Otherwise the queue is not looked through, which under overload would cost every request. */
+  get #hasFree(): boolean {
+    return this.#used < this.#limits.total;
   }
 
   /** Whether too many requests wait, in total or for one owner. This request is already counted. */

@@ -52,8 +52,9 @@ function toMessage(
 
 /**
  * Converts a stored credential to its RPC message. The message contains the access token only while
- * the account is active. An access token that cannot be decrypted makes the account need a
- * reconnect, and does not affect the other accounts of the request.
+ * the account is active. An access token that was altered makes the account need a reconnect. One
+ * whose key is missing is unreadable for a time: while an operator rolls out a new key, other
+ * replicas may already have it. Neither affects the other accounts of the request.
  */
 async function toCredential(
   deps: Pick<Dependencies, "sql" | "logger" | "nudge" | "credentialKeys">,
@@ -64,10 +65,9 @@ async function toCredential(
     return toMessage(deps, ref, row);
   } catch (error) {
     if (row === undefined) throw error;
-    // While an operator rolls out a new encryption key, other replicas may already have the key, so
-    // the caller may try again.
-    if ((await endUnusableToken(deps, row, error)) === "missing_key") throw unavailable(error);
-    return toMessage(deps, ref, { ...row, accountStatus: "reconnect_required" });
+    const reason = await endUnusableToken(deps, row, error);
+    const message = toMessage(deps, ref, { ...row, accountStatus: "reconnect_required" });
+    return reason === "missing_key" ? { ...message, accountStatus: "unreadable" } : message;
   }
 }
 

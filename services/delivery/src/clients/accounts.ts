@@ -5,6 +5,7 @@ import type {
   Credential,
   CredentialService,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { unavailable } from "@postrider/shared/errors";
 
 export interface AccountsClients {
   readonly credentials: Client<typeof CredentialService>;
@@ -27,19 +28,34 @@ function toRef({ workspaceId, accountId }: AccountRef): AccountRef {
   return { workspaceId, accountId };
 }
 
+/** The accounts service could read no access token of the account. */
+const readable = (credential: Credential): Credential | undefined =>
+  credential.accountStatus === "unreadable" ? undefined : credential;
+
 /**
- * Requests the current credentials from the accounts service, in the order of the given accounts.
- * The delivery service keeps credentials in memory only, while it works on the tasks.
+ * Requests the current credentials from the accounts service, in the order of the given accounts;
+ * undefined for an account whose access token cannot be read at the moment. The delivery service
+ * keeps credentials in memory only, while it works on the tasks.
  */
 export async function fetchCredentials(
   { credentials: client }: AccountsClients,
   accounts: readonly AccountRef[],
-): Promise<readonly Credential[]> {
+): Promise<readonly (Credential | undefined)[]> {
   const refs = accounts.map(toRef);
   const { credentials } = await client.batchGetCredentials({ refs }, { timeoutMs: TIMEOUT_MS });
   if (credentials.length !== refs.length)
     throw new Error("the accounts service did not return exactly one credential per account");
-  return credentials;
+  return credentials.map(readable);
+}
+
+/** @throws ServiceError `unavailable` when its access token cannot be read at the moment. */
+export async function fetchCredential(
+  clients: AccountsClients,
+  account: AccountRef,
+): Promise<Credential> {
+  const [credential] = await fetchCredentials(clients, [account]);
+  if (credential === undefined) throw unavailable(undefined);
+  return credential;
 }
 
 /**
@@ -70,8 +86,9 @@ export async function refreshCredential(
     { ref: toRef(account), refusedVersion },
     { timeoutMs: REFRESH_TIMEOUT_MS },
   );
-  if (credential === undefined) throw new Error("the accounts service returned no credential");
-  return credential;
+  const newest = credential && readable(credential);
+  if (newest === undefined) throw unavailable(undefined);
+  return newest;
 }
 
 /**

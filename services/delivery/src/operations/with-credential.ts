@@ -35,8 +35,7 @@ export async function withAccess<T extends Answer>(
   account: accounts.AccountRef,
   call: (credential: Credential) => Promise<T>,
 ): Promise<Answered<T>> {
-  const [credential] = await accounts.fetchCredentials(deps.accounts, [account]);
-  if (credential === undefined) throw new Error("the accounts service returned no credential");
+  const credential = await accounts.fetchCredential(deps.accounts, account);
   return await withCredential(deps, account, credential, call);
 }
 

@@ -18,7 +18,6 @@ const LIMITS = {
   maxAccounts: 16,
   maxPerAccount: 4,
   maxPerPlatform: 48,
-  maxPerWorkspace: 24,
 };
 const ENDED = 20_000;
 const WAITING = 2_000;
@@ -183,7 +182,7 @@ test("the comment actions of one workspace take at most its share of the places 
   const workspaceId = randomUUID();
   for (let accounts = 0; accounts < 20; accounts += 1) await request(sql, newAccount(workspaceId));
   const other = await request(sql, newAccount(randomUUID()));
-  const limits = { ...LIMITS, platforms: ["x"], maxPerPlatform: 8, maxPerWorkspace: 4 };
+  const limits = { ...LIMITS, platforms: ["x"], maxPerPlatform: 8 };
   const claim = async () => (await sql.begin((tx) => claimActions(tx, limits))).actions;
 
   const claimed = [...(await claim()), ...(await claim())];

@@ -153,6 +153,24 @@ test("after a rate limit of the whole app no metrics are requested from the plat
   });
 });
 
+test("a rate limit of a server that the account's owner runs, and further calls to it, count to this account only", async () => {
+  const x = await open({
+    budget: { scope: "app", calls: 1_000, windowMs: 3_600_000 },
+    isForeignHost: () => true,
+  });
+  const [limited] = await stage.publishDue(1);
+  x.reactions.push((_call, _signal, onFurtherCall) => {
+    onFurtherCall?.(500);
+    return { kind: "limited", message: "slow down", retryAfterMs: 600_000 };
+  });
+  await run(stage.refresher());
+  const [other] = await stage.publishDue(1);
+  await makeDue();
+  await run(stage.refresher());
+  const asked = x.calls.flatMap(({ externalIds }) => externalIds);
+  expect(asked).toEqual([externalIdOf(limited), externalIdOf(other)]);
+});
+
 test("all processes together do not exceed an app's budget of calls for metrics, even when many accounts wait for it", async () => {
   const x = await open({ budget: { scope: "app", ...HOUR } });
   for (let account = 0; account < 30; account += 1) await stage.publishDue(1);

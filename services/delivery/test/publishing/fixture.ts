@@ -361,8 +361,6 @@ const SETTINGS: PublishingSettings = {
   holdAfterUnknowns: 5,
   probeMs: [200, 400],
   maxPerPlatform: 64,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
 };
 
 /** A worker in the test process that acts as a separate delivery process. */

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
@@ -91,6 +92,35 @@ test("the publication of a target waits while the accounts service does not answ
 
   const update = await eventually(async () => (await lastUpdate(database.sql, target)) ?? false);
   expect(update).toMatchObject({ status: "published", attemptCount: 1 });
+});
+
+test("a target whose access token cannot be read waits, and the targets that were claimed with it are published", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [unreadable, readable] = [world.addTarget(), world.addTarget()];
+  const account = world.accounts.get(unreadable.accountId);
+  assert.ok(account);
+  account.status = "unreadable";
+  await request(sql, unreadable);
+  await request(sql, readable);
+  await using _worker = startWorker(database, world);
+  await untilStatus(sql, readable, "published");
+  expect(await listUpdates(sql, unreadable)).toEqual([]);
+
+  account.status = "active";
+  await eventually(async () => {
+    const { targetId } = unreadable;
+    const { count } = await sql`
+      update publish_tasks
+      set wake_at = now()
+      where target_id = ${targetId}
+      and lease_owner is null
+      and status = 'queued'`;
+    return count > 0;
+  });
+
+  await untilStatus(sql, unreadable, "published");
 });
 
 test("handles that the platform returns in a step before the publishing call are stored before that call, and the next attempt uses them", async () => {

@@ -31,6 +31,8 @@ interface ReconcileContext {
 
 const NOT_FOUND = 24;
 
+const NO_CAPTION = cannotTell("the account has a post without a caption that may be this one");
+
 /** Empty when the list cannot be read. */
 async function listMatches({
   graph,
@@ -43,12 +45,16 @@ async function listMatches({
   return media.filter(({ id }) => !owned.has(id));
 }
 
+/** A photo without a caption looks like any other that a person put there by hand. */
+const hasCaption = ({ publication }: ReconcileContext): boolean => publication.text.trim() !== "";
+
 /**
- * Instagram does not say which post the container became, so a matching post is taken only if no
- * second one matches.
+ * Instagram does not say which post the container became, so a matching post is taken only if it
+ * has the caption and neither a second one nor another Postrider post may be meant.
  */
 async function onPublished(context: ReconcileContext): Promise<Verdict> {
   const { call } = context;
+  if (!hasCaption(context) || (await call.hasSimilarPost())) return present(null, null);
   const [match, other] = await listMatches(context);
   if (match !== undefined && other === undefined) return present(match.id, match.permalink);
   const sinceMs = call.now.getTime() - call.callUntil.getTime();
@@ -88,9 +94,10 @@ function judge(
 /** The outcome stays unknown, unless the account has a matching post. */
 async function onMissing(context: ReconcileContext): Promise<Verdict> {
   const [match, other] = await listMatches(context);
-  const isOnlyMatch = match !== undefined && other === undefined;
-  if (isOnlyMatch && (await context.call.hasSimilarPost())) return SIMILAR_POST;
-  return isOnlyMatch ? present(match.id, match.permalink) : repeatLook(context.call);
+  if (match === undefined || other !== undefined) return repeatLook(context.call);
+  if (!hasCaption(context)) return NO_CAPTION;
+  if (await context.call.hasSimilarPost()) return SIMILAR_POST;
+  return present(match.id, match.permalink);
 }
 
 function onUnread(

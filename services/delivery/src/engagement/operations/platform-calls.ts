@@ -1,6 +1,6 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
-import { fetchCredentials, type AccountRef } from "#src/clients/accounts.ts";
+import { fetchCredential, type AccountRef } from "#src/clients/accounts.ts";
 import { withCredential, type AccessDeps, type Answered } from "#src/operations/with-credential.ts";
 
 /** The calls share a credential that is read once; each has its own deadline. */
@@ -26,9 +26,7 @@ export class PlatformCalls {
     account: AccountRef,
     timeoutMs: number,
   ): Promise<PlatformCalls> {
-    const [credential] = await fetchCredentials(deps.accounts, [account]);
-    if (credential === undefined)
-      throw new Error("the accounts service returned no credential for an account");
+    const credential = await fetchCredential(deps.accounts, account);
     return new PlatformCalls(deps, account, { credential, timeoutMs });
   }
 

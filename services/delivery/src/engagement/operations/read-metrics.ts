@@ -38,6 +38,8 @@ export interface MetricsAnswer {
   readonly pauseMs: number;
   /** The platform allows no call for the account. */
   readonly limitedForMs: number;
+  /** Then limit and units are those of the account, whatever the platform limits otherwise. */
+  readonly isForeignHost?: boolean;
 }
 
 /** From a platform that has accepted the access token. */
@@ -83,6 +85,7 @@ export async function readMetrics(
     units,
     pauseMs: isUnusable ? RECONNECT_PAUSE_MS : Math.max(0, ...results.map(pauseMsAfter)),
     limitedForMs: Math.max(0, ...results.map(limitMsAfter)),
+    isForeignHost: connector.isForeignHost?.(credential) ?? false,
   };
 }
 

@@ -168,7 +168,7 @@ export class RefreshesByHand implements AsyncDisposable {
   /** Returns undefined if the accounts service does not answer. */
   async #fetchCredentials(
     accounts: readonly AskedTarget[],
-  ): Promise<readonly Credential[] | undefined> {
+  ): Promise<readonly (Credential | undefined)[] | undefined> {
     try {
       return await fetchCredentials(this.#deps.accounts, accounts);
     } catch (error) {

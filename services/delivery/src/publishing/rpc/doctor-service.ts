@@ -23,7 +23,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import {
   type AccountRef,
   type AccountsClients,
-  fetchCredentials,
+  fetchCredential,
   findConnectedAccount,
 } from "#src/clients/accounts.ts";
 import { findLiveCheck, insertLiveCheck } from "#src/publishing/db/live-checks.ts";
@@ -42,8 +42,7 @@ async function getCheckedAccount(
 ): Promise<CheckedAccount> {
   const account = await findConnectedAccount(accounts, ref);
   if (account === undefined || !isPlatformId(account.platform)) throw notFound();
-  const [credential] = await fetchCredentials(accounts, [ref]);
-  if (credential === undefined) throw notFound();
+  const credential = await fetchCredential(accounts, ref);
   return { platform: account.platform, account, credential };
 }
 

@@ -18,7 +18,7 @@ export type Credential = Message<"postrider.accounts.v1.Credential"> & {
   /** The account. */
   ref?: AccountRef | undefined;
 
-  /** `active`, `reconnect_required`, `disconnected` or `unknown`. */
+  /** `active`, `reconnect_required`, `disconnected`, `unknown`, or `unreadable` while no key can decrypt the access token. */
   accountStatus: string;
 
   /** The platform's own id of the account. */

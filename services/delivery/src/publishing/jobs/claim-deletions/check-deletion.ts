@@ -63,9 +63,9 @@ export async function deleteCheckedPost(
   if (post === undefined) return await deletePost();
   const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
   const keep = async (column: "read_before" | "read_after", steps: readonly LiveCheckStep[]) => {
-    const held = stopping.aborted ? [] : await renewLeases(sql, DELETION_TABLE, [task], leaseMs);
-    if (held.length > 0) await storeReads(sql, id, column, steps);
-    return held.length > 0;
+    const leased = stopping.aborted ? [] : await renewLeases(sql, DELETION_TABLE, [task], leaseMs);
+    if (leased.length > 0) await storeReads(sql, id, column, steps);
+    return leased.length > 0;
   };
   if (call?.isRead === false) {
     const steps = task.crashCount > 0 ? [INTERRUPTED] : await readBack(post);

@@ -18,19 +18,23 @@ import { giveUp, learned, type TaskInputs } from "./task-inputs.ts";
 export interface TaskGroup {
   readonly tasks: readonly ClaimedTask[];
   /** The answers of the posts service and the accounts service, in the order of the tasks. */
-  readonly answers: Promise<readonly [readonly TargetContent[], readonly Credential[]]>;
+  readonly answers: Promise<
+    readonly [readonly TargetContent[], readonly (Credential | undefined)[]]
+  >;
 }
 
 interface Answer {
   readonly task: ClaimedTask;
   readonly content: TargetContent;
-  readonly credential: Credential;
+  /** Undefined while the accounts service cannot read it. */
+  readonly credential: Credential | undefined;
 }
 
 export type FetchedTask = ReadyTask | WorkEnd<TaskEvent>;
 
 export interface ReadyTask extends Answer {
   readonly kind: "ready";
+  readonly credential: Credential;
   readonly attemptNumber: number;
 }
 
@@ -40,6 +44,8 @@ const SLOW_ANSWER_MS = 100;
  * How long a publish task whose platform this version does not support waits for a newer version.
  */
 const NO_CONNECTOR_MS = 60_000;
+/** How long a task waits whose access token no process could read. */
+const UNREADABLE_MS = 5_000;
 
 /** A live check has its content in our own database; without its record it is not wanted. */
 async function contentsOf(
@@ -101,24 +107,14 @@ export async function fetchTasks({
   return new Map(
     tasks.flatMap((task, index) => {
       const content = contents[index];
-      const credential = credentials[index];
-      if (content === undefined || credential === undefined) return [];
-      return [[task, toFetched({ task, content, credential })]];
+      if (content === undefined) return [];
+      return [[task, toFetched({ task, content, credential: credentials[index] })]];
     }),
   );
 }
 
 function toFetched(answer: Answer): FetchedTask {
-  const end = findObstacle(answer);
-  if (end.kind !== "none") return end;
-  return { kind: "ready", ...answer, attemptNumber: attemptInWork(answer.task) };
-}
-
-function findObstacle({
-  task,
-  content,
-  credential,
-}: Answer): WorkEnd<TaskEvent> | { readonly kind: "none" } {
+  const { task, content, credential } = answer;
   const { fence, attemptNumber } = task;
   const isReconciling = task.status === "reconciling";
   if (!content.wanted)
@@ -126,9 +122,10 @@ function findObstacle({
       ? giveUp(task, attemptNumber, "outcome_unknown")
       : learned(task, attemptNumber, { kind: "not_wanted", fence });
   if (task.isTooLate && !isReconciling) return giveUp(task, attemptNumber, "missed");
+  if (credential === undefined) return { kind: "release", delayMs: UNREADABLE_MS };
   switch (credential.accountStatus) {
     case "active":
-      return { kind: "none" };
+      return { kind: "ready", ...answer, credential, attemptNumber: attemptInWork(task) };
     case "reconnect_required":
       return giveUp(task, attemptNumber, "account_reconnect_required");
     default:

@@ -1,0 +1,95 @@
+import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Plugin, rolldown } from "rolldown";
+
+/** Packages with native parts or files of their own stay where they are. */
+const EXTERNAL = [/\.node$/, /^sharp$/, /heif/, /^rolldown$/];
+const ENTRY = "src/main.ts";
+
+/**
+ * Loads the program after it has a handler of SIGTERM. The kernel drops a signal to the first
+ * process of a container that has no handler, and on a busy machine a program loads for a minute:
+ * without this, a pod that is stopped meanwhile runs until it is killed. A handler of the program
+ * replaces this one.
+ */
+const MAIN = `process.on("SIGTERM", () => {
+  if (process.listenerCount("SIGTERM") === 1) process.exit(0);
+});
+await import("./program.js");
+`;
+
+/**
+ * Lets each module find the files beside it, such as SQL, although its code runs from the folder of
+ * the bundle.
+ */
+const keepPlaces: Plugin = {
+  name: "keep-places",
+  transform(code, id) {
+    if (!code.includes("import.meta.")) return null;
+    const moved = code
+      .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
+      .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)));
+    // The lines stay where they are, so that the source map holds as it is.
+    return { code: moved, map: null };
+  },
+};
+
+/**
+ * The libraries are a file of their own without a source map, so that stack traces name our files
+ * and the map stays small.
+ */
+async function writeBundle(folder: string): Promise<void> {
+  const output = join(folder, "dist");
+  const build = await rolldown({
+    input: join(folder, ENTRY),
+    platform: "node",
+    // It names a file that an image does not contain, and says nothing about the code itself.
+    tsconfig: false,
+    external: EXTERNAL,
+    plugins: [keepPlaces],
+  });
+  const { output: files } = await build.generate({
+    dir: output,
+    format: "esm",
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    entryFileNames: "program.js",
+    chunkFileNames: "[name].js",
+    comments: false,
+    codeSplitting: { groups: [{ name: "libraries", test: /node_modules/, tags: ["$initial"] }] },
+  });
+  await build.close();
+  const modules = files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  const inputs = modules.filter((id) => id.startsWith("/")).map((id) => [id, statSync(id).mtimeMs]);
+  mkdirSync(output, { recursive: true });
+  for (const file of files) {
+    if (file.type === "asset" && file.fileName !== "program.js.map") continue;
+    const isOurs = file.fileName.startsWith("program.js");
+    if (file.type === "asset") put(join(output, file.fileName), file.source);
+    else put(join(output, file.fileName), isOurs ? file.code : toAscii(file.code));
+  }
+  put(join(output, "main.js"), MAIN);
+  put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(inputs)));
+}
+
+/** V8 keeps the text of a module, with two bytes for each character unless all are from Latin-1. */
+function toAscii(code: string): string {
+  return code.replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/**
+ * Replaces a file as a whole, because other processes may start it or write it at the same time.
+ */
+function put(path: string, content: string | Uint8Array): void {
+  const temporary = `${path}.${process.pid}`;
+  writeFileSync(temporary, content);
+  renameSync(temporary, path);
+}
+
+const [, , folder] = process.argv;
+if (folder === undefined) throw new Error("name the folder of a service");
+await writeBundle(folder);
