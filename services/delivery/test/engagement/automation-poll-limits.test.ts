@@ -148,9 +148,9 @@ test("a rate limit hit by a comment action stops the comment polls of the accoun
   const { actions } = await sql.begin((tx) => claimActions(tx, limits));
   expect(actions).toEqual([]);
   const [queue] = await sql`
-    select round(extract(epoch from wake_at - now()))::int as seconds
+    select round(extract(epoch from wake_at - now()) / 60)::int as minutes
     from comment_action_queues`;
-  expect(queue).toEqual({ seconds: 3600 });
+  expect(queue).toEqual({ minutes: 60 });
 
   await sql`update automation_accounts set limited_until = now()`;
   await sql`update comment_action_queues set wake_at = now()`;
