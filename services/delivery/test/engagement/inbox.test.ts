@@ -90,6 +90,12 @@ test("comments that were read are in the inbox, newest first, without those of t
   });
 });
 
+test("a comment whose author has a longer name and id than any platform has is in the inbox without them", async () => {
+  const authorId = "i".repeat(513);
+  const { list } = await readComments({ authorId, authorUsername: "n".repeat(257) });
+  expect((await list()).comments).toMatchObject([{ author: { id: null, username: null } }]);
+});
+
 test("comments that are read again keep their state, and show what has changed", async () => {
   const { service, inbox, list, page, ...media } = await readComments({ text: "first" });
   const [comment] = (await list()).comments;
