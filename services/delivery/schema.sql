@@ -359,7 +359,7 @@ create table delivery.inbox_comments (
 );
 CREATE INDEX inbox_comments_by_state ON delivery.inbox_comments USING btree (workspace_id, state, commented_at DESC, id DESC);
 CREATE INDEX inbox_comments_by_time ON delivery.inbox_comments USING btree (workspace_id, commented_at DESC, id DESC);
-CREATE UNIQUE INDEX inbox_comments_once ON delivery.inbox_comments USING btree (account_id, comment_id);
+CREATE UNIQUE INDEX inbox_comments_once ON delivery.inbox_comments USING btree (account_id, media_id, comment_id);
 
 create table delivery.inbox_reads (
   workspace_id uuid not null,

@@ -1060,8 +1060,9 @@ create table inbox_comments (
   state text not null check (state in ('open', 'answered', 'done'))
 );
 
--- Comments are stored by several processes that read them at the same time.
-create unique index inbox_comments_once on inbox_comments (account_id, comment_id);
+-- Comments are stored by several processes that read them at the same time. The author of a Bluesky reply chooses its id,
+-- which is unique only among the replies to one post.
+create unique index inbox_comments_once on inbox_comments (account_id, media_id, comment_id);
 create index inbox_comments_by_time on inbox_comments (workspace_id, commented_at desc, id desc);
 create index inbox_comments_by_state on inbox_comments (workspace_id, state, commented_at desc, id desc);
 
