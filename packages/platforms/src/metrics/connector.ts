@@ -53,6 +53,8 @@ export interface MetricsConnector {
    * rest. Each connector names the source of its limit.
    */
   readonly budget: CallBudget;
+  /** Whether the account's owner runs the host: its limits then say nothing about our app. */
+  isForeignHost?(account: AccountAccess): boolean;
   /** The result has one entry per id. */
   readMetrics(
     account: AccountAccess,

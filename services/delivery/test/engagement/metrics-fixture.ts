@@ -2,7 +2,6 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type {
-  CallBudget,
   MetricsConnector,
   MetricsFailure,
   MetricsReading,
@@ -64,7 +63,10 @@ export class ScriptedPlatform {
   ) => Answer | Promise<Answer>)[] = [];
   readonly connector: MetricsConnector;
 
-  constructor(platform: PlatformId, options: { maxPosts?: number; budget?: CallBudget } = {}) {
+  constructor(
+    platform: PlatformId,
+    options: Partial<Pick<MetricsConnector, "maxPosts" | "budget" | "isForeignHost">> = {},
+  ) {
     const budget = { scope: "account", calls: 1_000, windowMs: 1_000 } as const;
     this.connector = {
       platform,

@@ -1,5 +1,11 @@
 import { timeOfTid } from "#src/bluesky/publishing/put-post.ts";
-import { COLLECTION, lookForRecord, openBluesky, toResult } from "#src/bluesky/publishing/xrpc.ts";
+import {
+  COLLECTION,
+  isOwnersHost,
+  lookForRecord,
+  openBluesky,
+  toResult,
+} from "#src/bluesky/publishing/xrpc.ts";
 import { list, text } from "#src/http/platform-answer.ts";
 import {
   type MetricsConnector,
@@ -84,6 +90,7 @@ export function createBlueskyMetricsConnector({
     platform: "bluesky",
     maxPosts: MAX_POSTS,
     budget: BUDGET,
+    isForeignHost: isOwnersHost,
     readMetrics: (account, ids, signal, onFurtherCall) =>
       readMetrics(openBluesky(baseUrl)(account, signal), ids, onFurtherCall),
   };

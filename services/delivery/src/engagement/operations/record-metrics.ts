@@ -115,7 +115,8 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
   return {
     accountId: question.accountId,
     platform: question.platform,
-    bucket: question.bucket,
+    bucket:
+      answer.isForeignHost === true ? { ...question.bucket, scope: "account" } : question.bucket,
     isScheduled,
     askedAt: [...question.targets, ...question.expired][0]?.askedAt ?? new Date(),
     pauseMs: answer.pauseMs,
