@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBluesky } from "#src/bluesky/publishing/xrpc.ts";
+import { limitForeignHosts } from "#src/http/foreign-hosts.ts";
 import { readThread, type ThreadReply } from "./thread.ts";
 
 const OWNER = "did:plc:owner";
@@ -27,10 +28,19 @@ afterAll(() => {
   server.close();
 });
 
+const urlOf = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
 async function read(...posts: readonly object[]): Promise<readonly ThreadReply["comment"][]> {
+  return await readAs({}, posts);
+}
+
+async function readAs(
+  attributes: Readonly<Record<string, string>>,
+  posts: readonly object[],
+): Promise<readonly ThreadReply["comment"][]> {
   replies = posts;
-  const account = { externalId: OWNER, username: "", accessToken: "token", attributes: {} };
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const account = { externalId: OWNER, username: "", accessToken: "token", attributes };
+  const baseUrl = urlOf();
   const bluesky = openBluesky(baseUrl)(account, AbortSignal.timeout(10_000));
   const thread = await readThread(bluesky, "3lbpost222222");
   return thread.kind === "thread" ? thread.replies.map(({ comment }) => comment) : [];
@@ -64,4 +74,25 @@ test.each([
 ])("a Bluesky reply with %s is left out of the comments", async (_what, changed) => {
   expect(await read({ ...REPLY, ...changed })).toEqual([]);
   expect(await read(REPLY)).toMatchObject([{ id: "3lbreply22222", likeCount: 3 }]);
+});
+
+test("of the replies that an owner's server returns those with large records and those after 4 MB are left out", async () => {
+  limitForeignHosts({ allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] });
+  const reply = (number: number, bytes: number) => ({
+    ...REPLY,
+    uri: `${REPLY.uri}${number}`,
+    padding: "x".repeat(bytes),
+  });
+  const posts = [
+    reply(0, 130 * 1024),
+    ...Array.from({ length: 100 }, (_, index) => reply(1 + index, 100 * 1024)),
+  ];
+  const idsOf = async (attributes: Readonly<Record<string, string>>) =>
+    (await readAs(attributes, posts)).map(({ id }) => id);
+  const ids = await idsOf({ pdsUrl: urlOf() });
+  expect(ids.length).toBeGreaterThan(30);
+  expect(ids.length).toBeLessThan(42);
+  expect(ids).not.toContain("3lbreply222220");
+  expect(await idsOf({})).toHaveLength(101);
+  limitForeignHosts({ allow: [] });
 });

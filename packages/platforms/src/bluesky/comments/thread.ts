@@ -1,4 +1,4 @@
-import { askBluesky, COLLECTION } from "#src/bluesky/publishing/xrpc.ts";
+import { askBluesky, COLLECTION, isOwnersHost } from "#src/bluesky/publishing/xrpc.ts";
 import type { Missing, PlatformComment } from "#src/comments/connector.ts";
 import { type JsonObject, number, object, text } from "#src/http/platform-answer.ts";
 import { type AnswerBytes, readMembers } from "#src/http/read-members.ts";
@@ -41,6 +41,16 @@ export function missingIn({ isComplete }: Thread): Missing | Failure {
 const THREAD_LIMITS = {
   maxBytes: 64 * 1024 * 1024,
   maxMemberBytes: 4 * 1024 * 1024,
+  maxMembers: 20_000,
+};
+/**
+ * Limits of an answer from a server that the account's owner runs. It can make all of its answers
+ * large and costly to parse, so fewer of the newest replies are read, and none with a large link
+ * card.
+ */
+const OWNERS_LIMITS = {
+  maxBytes: 4 * 1024 * 1024,
+  maxMemberBytes: 128 * 1024,
   maxMembers: 20_000,
 };
 const RECORD_KEY = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}$/;
@@ -158,7 +168,8 @@ class ReplyReader {
       if (reply !== undefined) this.found.push({ reply, seenAt });
     };
     const place = { object: "thread", list: "replies" };
-    const answer = await readMembers(body, { ...place, ...THREAD_LIMITS, onMember });
+    const limits = isOwnersHost(this.#account) ? OWNERS_LIMITS : THREAD_LIMITS;
+    const answer = await readMembers(body, { ...place, ...limits, onMember });
     this.isComplete = answer.isComplete;
     return answer.text;
   };
