@@ -30,9 +30,9 @@ export default defineConfig({
     reporters: ["default", summaryReporter()],
     retry: 0,
     passWithNoTests: true,
-    // Number of test files that run at once: twice the cores of a small machine, because a
+    // Number of test files that run at once: three times the cores of a small machine, because a
     // file with servers uses between a fifth and a half of a core, and waits in the rest.
-    maxWorkers: 4,
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -1,8 +1,8 @@
 /**
  * Measures the removal of old posts while others are published: fills the tables with posts that
  * ended 500 days ago, publishes 20 posts a second without the removal and then beside it, kills the
- * process that removes in the middle, and waits until nothing old is left. `node bench/retention.ts
- * [posts] [seconds]` prints a Markdown table.
+ * process that removes in the middle, and waits until nothing old is left: 200 posts a second at
+ * most. `node bench/retention.ts [posts] [seconds]` prints each figure when it is known.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -123,9 +123,19 @@ async function until(done: () => Promise<boolean>): Promise<number> {
   const startedAt = performance.now();
   while (!(await done())) {
     if (performance.now() - startedAt > GIVE_UP_MS) throw new Error("the removal does not end");
-    await sleep(1000);
+    // A count reads the whole table.
+    await sleep(POSTS / 20);
   }
   return Math.round((performance.now() - startedAt) / 1000);
+}
+
+const show = (counters: Counters, name: string, digits: number) =>
+  get(counters, name).toFixed(digits);
+const print = (...lines: readonly string[]) => process.stdout.write(`${lines.join("\n")}\n`);
+
+function printDelays(label: string, { delaysMs }: Phase): void {
+  const [p50, p99] = [0.5, 0.99].map((part) => Math.round(percentile(delaysMs, part)));
+  print(`| ${label} | ${p50} / ${p99} |`);
 }
 
 await using system = await startBenchSystem("postgres");
@@ -136,19 +146,25 @@ const sql = postgres(system.local.databaseUrl, {
 });
 const accountIds = await system.connect("bluesky", ACCOUNTS);
 await fill(sql, system.local.workspaceId);
+print("", `${POSTS} old posts; ${PER_SECOND} posts/s for ${SECONDS} s each time`, "");
+print("| publishing | p50 / p99 ms |", "|---|---|");
 const alone = await publish(system, sql, accountIds, "alone");
+printDelays("without the removal", alone);
 await restart(system, "posts");
 const beside = await publish(system, sql, accountIds, "beside");
+printDelays(`beside it, which removes ${beside.removed} posts meanwhile`, beside);
 const drainFrom = {
   counters: await readCounters(system.local, sql),
   old: await countOld(sql, "posts.posts"),
 };
 await restart(system, "posts");
 const postSeconds = await until(async () => (await countOld(sql, "posts.posts")) === 0);
+print("", `after a kill the rest of the posts is removed in ${postSeconds} s`);
 await sleep(REPORTED_MS);
 const drainTo = await readCounters(system.local, sql);
 await restart(system, "delivery");
 const taskSeconds = await until(async () => (await countOld(sql, "delivery.publish_tasks")) === 0);
+print(`delivery's rows in ${taskSeconds} s`, "");
 await sql`vacuum`;
 const left = await readCounters(system.describe(), sql);
 
@@ -157,34 +173,19 @@ const cost = costOf(
   { before: drainFrom.counters, after: drainTo },
   { idlePerMs: new Map(), posts: Math.max(1, drainFrom.old) },
 );
-const show = (counters: Counters, name: string, digits: number) =>
-  get(counters, name).toFixed(digits);
-const delays = ({ delaysMs }: Phase) =>
-  `${Math.round(percentile(delaysMs, 0.5))} / ${Math.round(percentile(delaysMs, 0.99))}`;
-process.stdout.write(
-  [
-    "",
-    `${POSTS} old posts; ${PER_SECOND} posts/s for ${SECONDS} s each time; ${beside.removed} removed meanwhile; after a kill the rest in ${postSeconds} s, delivery's rows in ${taskSeconds} s`,
-    "",
-    "| publishing | p50 / p99 ms |",
-    "|---|---|",
-    `| without the removal | ${delays(alone)} |`,
-    `| beside it | ${delays(beside)} |`,
-    "",
-    "| of one removed post | |",
-    "|---|---|",
-    `| transactions | ${show(cost, "transactions", 3)} |`,
-    `| rows | ${show(cost, "rows", 2)} |`,
-    `| CPU ms of Postgres | ${show(cost, "cpu/postgres", 3)} |`,
-    `| WAL kB | ${show(cost, "walKb", 2)} |`,
-    "",
-    "| kB of tables and indexes | before | after |",
-    "|---|---|---|",
-    ...["posts", "delivery"].map(
-      (schema) =>
-        `| ${schema} | ${show(alone.before, `kB/${schema}`, 0)} | ${show(left, `kB/${schema}`, 0)} |`,
-    ),
-    "",
-  ].join("\n"),
+print(
+  "| of one removed post | |",
+  "|---|---|",
+  `| transactions | ${show(cost, "transactions", 3)} |`,
+  `| rows | ${show(cost, "rows", 2)} |`,
+  `| CPU ms of Postgres | ${show(cost, "cpu/postgres", 3)} |`,
+  `| WAL kB | ${show(cost, "walKb", 2)} |`,
+  "",
+  "| kB of tables and indexes | before | after |",
+  "|---|---|---|",
+  ...["posts", "delivery"].map(
+    (schema) =>
+      `| ${schema} | ${show(alone.before, `kB/${schema}`, 0)} | ${show(left, `kB/${schema}`, 0)} |`,
+  ),
 );
 await sql.end();

@@ -163,6 +163,10 @@ async function runLoad(
 ): Promise<string> {
   const firstAt = new Date(Math.ceil((Date.now() + LEAD_MS) / 1000) * 1000);
   const { workspaceId } = system.local;
+  // The scheduler learns from an API request when it has to wake. Of posts that only the database
+  // knows it would hear up to a second late.
+  const first = { content: `first of ${label}`, accountIds: accountIds.slice(0, 1) };
+  await system.call("POST", "/posts", { ...first, scheduledAt: firstAt.toISOString() });
   await insertDuePosts(sql, { workspaceId, accountIds, label, count, firstAt, everyMs });
   if (Date.now() > firstAt.getTime())
     throw new Error("the posts were due before they were inserted: increase LEAD_MS");

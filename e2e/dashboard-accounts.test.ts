@@ -45,7 +45,7 @@ test("an account that can no longer publish comes first, is connected again with
   expect(complaints.slice(before)).toEqual([]);
 });
 
-test("a session without the right to change accounts sees them and no button that changes one", async () => {
+test("a session without the right to change accounts sees them and no button that changes one, and a phone offers what it may open and the way out", async () => {
   const apiKey = await createKey(system, tenant.id, "accounts:read");
   const options = { apiKey, path: "/accounts", width: 390 };
   await using dashboard = await openDashboard(browser, system, tenant.id, options);
@@ -53,5 +53,8 @@ test("a session without the right to change accounts sees them and no button tha
   await page.getByText("This session can see accounts, not change them.").waitFor();
   await page.getByText("Telegram").first().waitFor();
   expect(await page.getByRole("button", { name: /Connect|Reconnect/ }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: /Posts|Comments|New post/ }).count()).toBe(0);
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("button", { name: "Log out" }).waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
 });

@@ -161,6 +161,43 @@ test("the list of posts reads on when its end is seen, and the tooltip of a time
   expect(complaints).toEqual([]);
 });
 
+/** Answers for the gateway as it does while it is overloaded, until `end` is called. */
+async function refuseLists(page: Page) {
+  const path = "**/api/v1/posts?*";
+  const error = { code: "unavailable", message: "Postrider cannot answer right now.", details: [] };
+  const refused = { count: 0, end: () => page.unroute(path) };
+  await page.route(path, async (route) => {
+    refused.count += 1;
+    await route.fulfill({ status: 503, headers: { "retry-after": "1" }, json: { error } });
+  });
+  return refused;
+}
+
+/** Whether the calendar is there in the frame after a press on its link. */
+const OPEN_CALENDAR = `(async () => {
+  document.querySelector('nav a[href="/app/calendar"]').click();
+  await new Promise(requestAnimationFrame);
+  return document.querySelector("[role=grid]") !== null;
+})()`;
+
+test("a server that is busy for a moment is not spoken of, and the calendar, prepared meanwhile, is drawn in the frame after a press", async () => {
+  await using dashboard = await open();
+  const { page, complaints } = dashboard;
+  const refused = await refuseLists(page);
+  const isSaidToBeBusy = page.getByText("Postrider cannot answer right now.");
+  await page.getByRole("button", { name: "Scheduled" }).click();
+  await expect.poll(() => refused.count).toBeGreaterThan(0);
+  expect(await isSaidToBeBusy.count()).toBe(0);
+  await isSaidToBeBusy.waitFor();
+  await refused.end();
+  await isSaidToBeBusy.waitFor({ state: "detached" });
+  const isPrepared = `performance.getEntriesByType("resource")
+    .some(({ name }) => name.includes("/app/api/posts?from="))`;
+  await expect.poll(() => page.evaluate<boolean>(isPrepared)).toBe(true);
+  expect(await page.evaluate<boolean>(OPEN_CALENDAR)).toBe(true);
+  expect(complaints).toEqual([]);
+});
+
 test("a session that ends while a page is open leaves the page as it is, and goes on after a new login", async () => {
   await using dashboard = await open();
   const { page } = dashboard;

@@ -59,13 +59,14 @@ async function collectIds(workspaceId: string): Promise<readonly string[]> {
   return [...ids];
 }
 
-/** The tables with a row in which one of the texts occurs. */
+/** The tables with a row in which one of the texts occurs; bytes are shown in hex. */
 async function findTraces(texts: readonly string[]): Promise<readonly string[]> {
   const found: string[] = [];
+  const wanted = texts.flatMap((text) => [text, Buffer.from(text).toString("hex")]);
   for (const { name } of await listTables()) {
     const rows = await system.sql.unsafe<{ row: string }[]>(
       `select row_to_json(t)::text as row from ${name} as t where row_to_json(t)::text like any($1) limit 1`,
-      [texts.map((text) => `%${text}%`)] as never,
+      [wanted.map((text) => `%${text}%`)] as never,
     );
     found.push(...rows.map(({ row }) => `${name}: ${row.slice(0, 300)}`));
   }
@@ -150,7 +151,7 @@ function listFiles(): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" });
 }
 
-test("a deleted workspace that used every feature leaves no trace of its ids in any schema, its files are deleted and its scheduled post is not sent, while another workspace works on; imported from its export, it has its posts and files again and sends the scheduled post once", async () => {
+test("a deleted workspace that used every feature leaves no trace of its ids in any schema, its files are deleted and its scheduled post is not sent, while another workspace publishes each of its posts once; imported from its export, it has its posts and files again and sends the scheduled post once", async () => {
   const receiverUrl = `http://${outside.address}/failing`;
   const [theirs, ours] = [await openTenant(system), await openTenant(system)];
   const gone = await makeBelongings(system, theirs, { mark: "theirs", receiverUrl });
@@ -163,11 +164,11 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
     scheduledAt: inMs(8_000),
   };
   const scheduled = await create(theirs.api, later);
+  await stopWorkspace(theirs.id);
   const ids = await collectIds(theirs.id);
   expect(ids.length).toBeGreaterThan(45);
   const files = listFiles().filter((file) => ids.some((id) => file.includes(id)));
   expect(files.length).toBeGreaterThan(1);
-  await stopWorkspace(theirs.id);
   const { folder, mediaFiles } = await expectExported(theirs.id);
   const load = startLoad({ api: ours.api, perSecond: 20, accountIds: accounts, label: "load" });
 
@@ -197,6 +198,9 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
   const wrong = report.samples.filter(({ status }) => ![200, 202, 429, 503].includes(status));
   expect(tally(wrong)).toEqual({});
   for (const { id } of posts) await whenPost(ours.api, id, "published");
+  const sent = (await system.simulator.visible()).filter(({ text }) => text.startsWith("load "));
+  expect(sent.length).toBeGreaterThanOrEqual(posts.length);
+  expect(new Set(sent.map(({ text }) => text)).size).toBe(sent.length);
   for (const id of Object.values(kept.posts).filter((each) => each !== kept.posts.draft))
     expect((await ours.api.call("GET", `/posts/${id}`)).status).toBe(200);
   for (const id of Object.values(kept.webhooks).slice(0, 2))

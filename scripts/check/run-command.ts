@@ -21,12 +21,18 @@ function environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1", ...extra };
 }
 
+/**
+ * Most tools are short programs in Go, which otherwise spend a fifth of their time on collecting
+ * garbage. The largest of them needs 2.8 GB with this.
+ */
+const GO = { GOGC: "400" };
+
 /** Never throws: a missing tool is a failed result. */
 export async function runCommand(command: string, args: readonly string[]): Promise<CommandResult> {
   if (stopped) return { ok: false, output: "stopped" };
   const child = spawn(command, args, {
     cwd: root,
-    env: environment({ FORCE_COLOR: "0", NO_COLOR: "1" }),
+    env: environment({ FORCE_COLOR: "0", NO_COLOR: "1", ...GO }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const chunks: Buffer[] = [];

@@ -1,13 +1,15 @@
 import { execFile } from "node:child_process";
+import { basename } from "node:path";
 import { promisify } from "node:util";
 import { ensureDemoWorkspace } from "../../packages/local/src/demo/demo-workspace.ts";
+import { poll } from "../../packages/local/src/processes/poll.ts";
 import { toIdentity } from "../../packages/shared/src/identity/settings.ts";
 import { publishEverywhere } from "../images/publish.ts";
 import { startLoad } from "./load.ts";
 
-// Publishes to all simulated platforms, then restarts, kills, upgrades and rolls back the services
-// of overlays/local under load. It expects forwarded ports and the operator's key in IDENTITY_KEYS:
-// scripts/cluster.ts provides both.
+// Publishes to all simulated platforms, then restarts, kills, evicts, upgrades and rolls back the
+// services of overlays/local under load. It expects forwarded ports and the operator's key in
+// IDENTITY_KEYS: scripts/cluster.ts provides both.
 const SERVICES = ["accounts", "posts", "media", "inspector", "delivery"];
 const DEPLOYMENTS = SERVICES.map((name) => `deployment/${name}`);
 const PER_SECOND = 10;
@@ -35,6 +37,39 @@ async function killOnePodOfEach(): Promise<void> {
   }
 }
 
+/** Undefined if the disruption budget forbids it now. */
+async function evict(pod: string): Promise<true | undefined> {
+  const metadata = { name: pod, namespace: "postrider" };
+  const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata };
+  const path = `/api/v1/namespaces/postrider/pods/${pod}/eviction`;
+  const running = run("kubectl", ["create", "--raw", path, "--filename=-"]);
+  running.child.stdin?.end(JSON.stringify(eviction));
+  try {
+    await running;
+  } catch (error) {
+    if (String(error).includes("disruption budget")) return undefined;
+    // A pod that an earlier step has replaced may end meanwhile.
+    if (!String(error).includes("not found")) throw error;
+  }
+  return true;
+}
+
+/**
+ * What `kubectl drain` asks for, but of all nodes and without closing one, so that it also works on
+ * a cluster of one node.
+ */
+async function evictAll(): Promise<void> {
+  const selector = `app.kubernetes.io/name in (${SERVICES.join(",")})`;
+  const names = await kubectl("get", "pods", "-o", "name", "-l", selector);
+  for (const pod of names
+    .trim()
+    .split("\n")
+    .map((name) => basename(name))) {
+    const isEvicted = await poll(() => evict(pod), { everyMs: 1000, timeoutMs: 300_000 });
+    if (isEvicted === undefined) throw new Error(`its disruption budget did not let ${pod} go`);
+  }
+}
+
 /** The inspector reads no setting. */
 const CHANGED = DEPLOYMENTS.filter((name) => !name.endsWith("inspector"));
 
@@ -42,6 +77,7 @@ const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
   "two pods of each service": () => kubectl("scale", ...DEPLOYMENTS, "--replicas=2"),
   "rolling restart of each service": () => kubectl("rollout", "restart", ...DEPLOYMENTS),
   "one pod of each service is killed": killOnePodOfEach,
+  "all pods are evicted, within their disruption budgets": evictAll,
   "another revision of each service": () => kubectl("set", "env", ...CHANGED, "LOG_LEVEL=warn"),
   "back to the revision before": () => kubectl("rollout", "undo", ...CHANGED),
 };

@@ -75,7 +75,7 @@ create table delivery.automation_accounts (
   media_cursor text,
   polled_at timestamp with time zone,
   budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
-  held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint automation_accounts_pkey PRIMARY KEY (account_id)
 );
 CREATE INDEX automation_accounts_due ON delivery.automation_accounts USING btree (platform, poll_at) WHERE (poll_at < 'infinity'::timestamp with time zone);

@@ -80,12 +80,19 @@ export async function readWhatIsKept(page: Page): Promise<string> {
   ]))()`);
 }
 
+/**
+ * A gateway or service whose own loop or database is late refuses requests until it has caught up,
+ * and asks to wait. The page repeats them; that the browser notes each answer no page can prevent.
+ */
+const REFUSED_FOR_NOW = /^Failed to load resource: the server responded with a status of 50[34] /;
+
 function listenForComplaints(page: Page): string[] {
   const complaints: string[] = [];
   page.on("console", (message) => {
     const { url } = message.location();
+    if (!["error", "warning"].includes(message.type())) return;
     // Pages of the platforms and of connect links name no icon.
-    if (["error", "warning"].includes(message.type()) && !url.endsWith("/favicon.ico"))
+    if (!url.endsWith("/favicon.ico") && !REFUSED_FOR_NOW.test(message.text()))
       complaints.push(`${message.text()} ${url}`);
   });
   page.on("pageerror", (error) => complaints.push(String(error)));

@@ -7,6 +7,7 @@ import { readDatabaseUrl } from "@postrider/shared/postgres/tls";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A service comes after those whose rows its own name, as an import needs it. */
 export const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
 
 export type ServiceName = (typeof SERVICES)[number];

@@ -10,16 +10,8 @@ export interface Stop {
   readonly handoverHash: string;
 }
 
-/**
- * Whether nothing of the workspace is in work since its stop. A caller that has waited for that
- * names the stop after which it did; without one, the clocks of this computer and of the database
- * are compared.
- */
-export function isQuiet(
-  at: string,
-  { quietSince, settleSeconds }: { readonly quietSince?: string; readonly settleSeconds: number },
-): boolean {
-  if (quietSince !== undefined) return at === quietSince;
+/** Whether requests that were admitted before the stop have ended, by two clocks that agree. */
+export function isSettled(at: string, settleSeconds: number): boolean {
   return Date.parse(at) < Date.now() - settleSeconds * 1000;
 }
 
@@ -31,18 +23,23 @@ function stopOf({ move, deletion }: Workspace): Stop | null {
   return at === null ? null : { at, handoverHash: hash.toString("hex") };
 }
 
-/** Null while the workspace works, or what it did when it was stopped may not have ended. */
+/**
+ * Null while the workspace works, or what it did when it was stopped may not have ended.
+ *
+ * @param quietSince The stop after which the caller, a move, has waited until nothing was in work.
+ *   Its wait is good for this stop only, and needs no clock.
+ */
 export async function findStop(
-  services: Services,
+  services: Pick<Services, "client">,
   workspaceId: string,
   quietSince?: string,
 ): Promise<Stop | null> {
   const workspace = await findWorkspace(services, workspaceId);
   if (workspace === undefined) throw notFound();
-  const removal = await findRemoval(services, workspaceId);
   const stop = stopOf(workspace);
-  if (removal === undefined || removal.isRemoving || stop === null) return null;
-  const { settleSeconds } = removal;
-  const known = quietSince === undefined ? {} : { quietSince };
-  return isQuiet(stop.at, { settleSeconds, ...known }) ? stop : null;
+  if (stop === null) return null;
+  if (quietSince !== undefined) return stop.at === quietSince ? stop : null;
+  const removal = await findRemoval(services, workspaceId);
+  if (removal === undefined || removal.isRemoving) return null;
+  return isSettled(stop.at, removal.settleSeconds) ? stop : null;
 }

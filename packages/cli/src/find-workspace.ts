@@ -7,7 +7,7 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import type { Services } from "#src/services.ts";
 
 export async function findWorkspace(
-  services: Services,
+  services: Pick<Services, "client">,
   id: string,
 ): Promise<Workspace | undefined> {
   const client = services.client("accounts", WorkspaceService);
@@ -16,7 +16,7 @@ export async function findWorkspace(
 
 /** What is known of a workspace that is stopped. */
 export async function findRemoval(
-  services: Services,
+  services: Pick<Services, "client">,
   id: string,
 ): Promise<WorkspaceRemoval | undefined> {
   const client = services.client("accounts", WorkspaceRemovalService);

@@ -1,4 +1,4 @@
-import { type ComponentType, lazy } from "react";
+import { type ComponentType, createElement, lazy, useState } from "react";
 
 export interface Screen {
   /** Below /app; `:name` is a parameter. */
@@ -12,15 +12,29 @@ type Module<N extends string> = Readonly<Record<N, ComponentType>> & {
   readonly prepare?: () => void;
 };
 
-/** A screen is loaded when it is opened first; files of its own, so that each stays small. */
+/**
+ * A screen is loaded when it is opened first; files of its own, so that each stays small. One that
+ * is loaded already is drawn without `lazy`: that shows a fallback first, if only for a moment, and
+ * React leaves a fallback in place for 300 ms.
+ */
 function screen<N extends string>(
   path: `/${string}`,
   name: N,
-  load: () => Promise<Module<N>>,
+  importModule: () => Promise<Module<N>>,
 ): Screen {
+  let loaded: ComponentType | undefined;
+  const load = async () => {
+    const module = await importModule();
+    loaded = toComponent(module[name]);
+    return module;
+  };
+  const Lazy = lazy(async () => ({ default: toComponent((await load())[name]) }));
   return {
     path,
-    Component: lazy(async () => ({ default: toComponent((await load())[name]) })),
+    Component: function LoadedOrLazy() {
+      const [Shown] = useState<ComponentType>(() => loaded ?? Lazy);
+      return createElement(Shown);
+    },
     // A file that cannot be loaded now is asked for again when the screen is opened.
     prepare: async () =>
       await load().then(
@@ -62,9 +76,17 @@ export const SCREENS: readonly Screen[] = [
  * Prepares the screen at a path, before a click on its link has ended or before the session is
  * known; without one there the posts, to which the page goes from its root.
  */
-export function prepareScreen(path: string): void {
+export async function prepareScreen(path: string): Promise<void> {
   const isAt = (screen: Screen) =>
     new RegExp(`^${screen.path.replaceAll(/:\w+/g, "[^/]+")}$`).test(path);
   const found = SCREENS.find(isAt) ?? SCREENS.find((screen) => screen.path === "/posts");
-  void found?.prepare();
+  await found?.prepare();
+}
+
+/** Where readers of posts go most, also by a key, from a list or without a pointer. */
+const FREQUENT = ["/calendar", "/posts/:id", "/posts/new"];
+
+/** Prepares one screen after the other, so that the page's own requests need not wait for them. */
+export async function prepareFrequentScreens(): Promise<void> {
+  for (const path of FREQUENT) await prepareScreen(path);
 }

@@ -52,7 +52,16 @@ export interface SqlOptions {
   readonly applicationName: string;
   /** False behind a transaction pooler that does not track prepared statements. */
   readonly prepare?: boolean;
+  /**
+   * A connection is given up, and its statements fail, when one of them has waited for a period of
+   * this length without a byte from the database. Null = never, for statements without a time
+   * limit.
+   */
+  readonly answerTimeoutMs?: number | null;
 }
+
+/** Not shorter than the `transaction_timeout` of the roles: a reachable one answers by then. */
+const ANSWER_TIMEOUT_MS = 15_000;
 
 /** The driver's own pause grows to 20 s, during which requests would hang. */
 function reconnectDelaySeconds(failures: number): number {
@@ -62,11 +71,14 @@ function reconnectDelaySeconds(failures: number): number {
 /** Timeouts are set on the role, because a transaction pooler would lose those of a session. */
 export function openSql(options: SqlOptions): Sql {
   const { url, ...tls } = toTlsOptions(options.url);
+  const { answerTimeoutMs = ANSWER_TIMEOUT_MS } = options;
   return postgres(url, {
     ...tls,
     max: options.poolSize,
     prepare: options.prepare ?? true,
     connect_timeout: 5,
+    // A network or machine that fails without closing the connection is noticed by nothing else.
+    answer_timeout: answerTimeoutMs === null ? null : answerTimeoutMs / 1000,
     backoff: reconnectDelaySeconds,
     idle_timeout: 60,
     max_lifetime: 30 * 60,

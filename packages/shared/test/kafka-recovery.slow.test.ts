@@ -8,6 +8,7 @@ import { createKafkaBus, ensureTopics, type KafkaBusOptions } from "#src/bus/kaf
 import { newId } from "#src/ids.ts";
 import { appendEvents, outboxEvent } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
+import { createLogger } from "#src/telemetry/logger.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { startKafka, type EmbeddedKafka } from "../../local/src/kafka/kafka.ts";
@@ -16,9 +17,9 @@ import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 /**
  * Settings of the Kafka broker: it refuses consumers that request a session timeout of more than 6
- * s.
+ * s, and the third member of a group.
  */
-const BROKER = { "group.max.session.timeout.ms": "6000" };
+const BROKER = { "group.max.session.timeout.ms": "6000", "group.max.size": "2" };
 
 let database: TestDatabase;
 let folder: string;
@@ -67,6 +68,13 @@ const publish = (bus: Bus, topic: string, keys: readonly string[], bytes = 10) =
       keys.map((key) => ({ key, headers: {}, value: "x".repeat(bytes) })),
     ),
   );
+
+async function countMembers(groupId: string): Promise<number> {
+  const { groups } = await withAdmin(openKafka(client()), (admin) =>
+    admin.describeGroups([groupId]),
+  );
+  return groups.flatMap(({ members }) => members).length;
+}
 
 function collect(): { readonly seen: string[]; readonly handle: BatchHandler } {
   const seen: string[] = [];
@@ -132,6 +140,26 @@ test("a Kafka consumer joins its group with a session timeout of at most 6 s, wh
   await bus.subscribe({ group: "g", topic, handle });
   await publish(bus, topic, ["a"]);
   await eventually(() => expect(seen).toEqual(["a"]));
+});
+
+test("a Kafka consumer that the broker refuses tries again until it is accepted, and its process goes on", async () => {
+  const topic = await makeTopic();
+  const { seen, handle } = collect();
+  const members = [open(), open()];
+  for (const member of members) await member.subscribe({ group: "g", topic, handle });
+  await eventually(async () => expect(await countMembers(`g.${topic}.test`)).toBe(2));
+  const errors: unknown[] = [];
+  const write = (line: string): void => void errors.push(line);
+  await using third = open({
+    onFatal: (error) => errors.push(error),
+    logger: createLogger({ service: "test", level: "warn", destination: { write } }),
+  });
+  await third.subscribe({ group: "g", topic, handle });
+  await eventually(() => expect(String(errors)).toContain("has reached its max size"));
+  await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
+  await publish(third, topic, ["b"]);
+  await eventually(() => expect(seen).toEqual(["b"]));
+  expect(errors.filter((error) => error instanceof Error)).toEqual([]);
 });
 
 test("a Kafka consumer whose handler never returns leaves its group and joins it again; if it is still stuck after that, its process ends", async () => {

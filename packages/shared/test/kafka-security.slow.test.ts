@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Bus } from "#src/bus.ts";
 import { openKafka, withAdmin } from "#src/bus/kafka-client.ts";
-import { grantKafkaRights, listKafkaRights } from "#src/bus/kafka-rights.ts";
+import { CONSUMED_TOPICS, grantKafkaRights, listKafkaRights } from "#src/bus/kafka-rights.ts";
 import { readKafkaSecurity } from "#src/bus/kafka-security.ts";
 import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
-import { TOPICS } from "#src/bus/topics.ts";
+import { openBus } from "#src/bus/open.ts";
+import { domainsOf, PRODUCERS, TOPICS } from "#src/bus/topics.ts";
 import { ConfigError, loadConfig } from "#src/config.ts";
 import type { Sql } from "#src/postgres.ts";
 import { selfSignedCertificate } from "#src/testing/certificate.ts";
@@ -16,9 +17,10 @@ import { makeTestFolder } from "../../local/src/stack/test-folder.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 const PASSWORD = "correct horse";
-const SERVICE_USERS = ["posts", "delivery"]
-  .map((service) => `user_postrider-${service}="${PASSWORD}"`)
-  .join(" ");
+const SERVICES = [...new Set(Object.values(PRODUCERS))];
+const SERVICE_USERS = SERVICES.map((service) => `user_postrider-${service}="${PASSWORD}"`).join(
+  " ",
+);
 
 const read = (env: Readonly<Record<string, string>>) => loadConfig(env, readKafkaSecurity);
 
@@ -132,6 +134,35 @@ test("a service's Kafka user writes only its own topics, reads only what the ser
     await admin.fetchOffsets({ groupId: "posts.delivery.events.v1.test" });
   });
 });
+
+test.each(SERVICES)(
+  "the Kafka user of the %s service writes only its own topics, sees no others but those that it consumes, misses none, and may neither create a topic nor change rights",
+  async (service) => {
+    await ensureTopics(client(), TOPICS, 1);
+    const rights = listKafkaRights("postrider-");
+    await grantKafkaRights(client(), rights);
+    await using database = await createDatabase(4);
+    const { sql } = database;
+    const user = { KAFKA_USERNAME: `postrider-${service}` };
+    const { brokers: kafkaBrokers, security: kafkaSecurity } = client(user);
+    const place = { service, port: 0, databaseUrl: "", kafkaBrokers, kafkaSecurity };
+    await using bus = await openBus({ ...place, ...OWN_DATA, bus: "kafka", sql, logger });
+    const own = domainsOf(service).map((domain) => `${domain}.events.v1` as const);
+    const write = (topic: string) =>
+      sql.begin((tx) => bus.publish(tx, topic, [{ key: "k", headers: {}, value: topic }]));
+    for (const topic of own) await eventually(() => write(topic));
+    for (const topic of new Set(TOPICS).difference(new Set(own)))
+      await expect(write(topic)).rejects.toThrow(/not authorized/i);
+    const visible = new Set([...own, ...CONSUMED_TOPICS[service]]);
+    expect((await listTopics(user)).toSorted()).toEqual([...visible].toSorted());
+    await bus.check();
+    await expect(ensureTopics(client(user), ["other.events.v1"], 1)).rejects.toThrow(
+      "Topic creation errors",
+    );
+    await expect(grantKafkaRights(client(user), rights)).rejects.toThrow("authorization failed");
+    expect(await listTopics({})).not.toContain("other.events.v1");
+  },
+);
 
 test("the Kafka settings for TLS and authentication are optional", () => {
   expect(read({})).toEqual({ isEncrypted: false, caFile: undefined, login: undefined });

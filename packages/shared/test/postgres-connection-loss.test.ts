@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isInfrastructureError, openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
 let database: TestDatabase;
@@ -81,4 +82,29 @@ test("statements on a lost connection fail as infrastructure errors, and the con
     expect(await victim`select 1 as one`).toEqual([{ one: 1 }]);
   }
   expect(await readKeys()).toEqual([]);
+});
+
+test("a statement that fails after its first rows leaves nothing behind for the next one of its connection", async () => {
+  const failure: unknown = await victim`
+    select 6 / (3 - value) as answer from generate_series(1, 3) as value`.catch(
+    (error: unknown) => error,
+  );
+  expect(failure).toMatchObject({ message: "division by zero" });
+  expect([...(await victim`select 1 as one`)]).toStrictEqual([{ one: 1 }]);
+});
+
+test("a connection that is lost after the first rows of an answer leaves nothing behind for the next one", async () => {
+  // The rows do not fit into the buffer of the server, so the first ones arrive.
+  const reading = victim`
+    select repeat('x', 10000) as text, pg_sleep(value / 100.0) from generate_series(1, 1000) as value`;
+  const failure = reading.catch((error: unknown) => error);
+  await eventually(async () => {
+    const [row] = await database.ownerSql<{ state: string }[]>`
+      select wait_event as state from pg_stat_activity
+      where datname = current_database() and application_name = 'victim' and state = 'active'`;
+    expect(row?.state).toBe("PgSleep");
+  });
+  await breakConnection();
+  expect(isInfrastructureError(await failure)).toBe(true);
+  expect([...(await victim`select 1 as one`)]).toStrictEqual([{ one: 1 }]);
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { RefusedRecordsError, type Bus, type BusRecord } from "#src/bus.ts";
 import { appendEvents, outboxEvent } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
+import { createLogger } from "#src/telemetry/logger.ts";
 import { renderMetrics } from "#src/telemetry/metrics.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
@@ -187,6 +188,22 @@ test("notifications of new events do not shorten the pause of an outbox relay wh
   // In 600 ms there are only about four requests to the event bus, because the pauses between them
   // are about 100, 200 and 400 ms.
   expect(calls).toBeLessThanOrEqual(5);
+});
+
+test("an outbox relay tries again at most a second after a failure, however often the event bus has failed", async () => {
+  const pauses: number[] = [];
+  const write = (line: string): void => void pauses.push(Number(JSON.parse(line).delayMs));
+  const bus = createBroker(() => Promise.reject(new Error("connect ECONNREFUSED")));
+  await append(["a"]);
+  await using _relay = startRelay({
+    sql: database.sql,
+    bus,
+    service,
+    logger: createLogger({ service, level: "warn", destination: { write } }),
+    pollMs: 5,
+  });
+  await eventually(() => expect(pauses).toHaveLength(6));
+  expect(Math.max(...pauses)).toBe(1_000);
 });
 
 test("an outbox relay publishes a backlog of events that is larger than one pass completely and in order", async () => {

@@ -8,10 +8,11 @@ create table workspaces (
   requests_per_minute int check (requests_per_minute > 0),
   monthly_quota int check (monthly_quota >= 0),
   daily_quota int check (daily_quota >= 0),
-  -- When the deletion of the workspace was requested, and when the removal of its data begins. From the request on, its
-  -- API keys, publishing and webhooks are stopped.
+  -- When the deletion of the workspace was requested, when the removal of its data is due, and when it began: from then on
+  -- nothing cancels it. From the request on, its API keys, publishing and webhooks are stopped.
   deletion_requested_at timestamptz,
   removes_at timestamptz,
+  removal_began_at timestamptz,
   -- The cell that the workspace goes to, since when it can only be read here, and since when it is the other cell's, for good.
   -- The import there ends only with the handover secret, which is told once `moved_at` is set.
   moves_to text,
@@ -20,6 +21,7 @@ create table workspaces (
   handover bytea check (octet_length(handover) = 32),
   created_at timestamptz not null default now(),
   check ((deletion_requested_at is null) = (removes_at is null)),
+  check (removal_began_at is null or removes_at is not null),
   check (num_nulls(moves_to, frozen_at, handover) in (0, 3)),
   check (moved_at is null or frozen_at is not null)
 );

@@ -10,9 +10,10 @@ const ENV = {
 };
 
 test("the setting CREDENTIAL_KEYS is read as a list with the newest encryption key first", () => {
-  expect(readConfig(ENV).credentialKeys).toEqual([
-    { id: "k2", secret: Buffer.alloc(32, 7) },
-    { id: "k1", secret: Buffer.alloc(32, 7) },
+  const keys = readConfig(ENV).credentialKeys;
+  expect(keys.map(({ id, secret }) => [id, secret.export()])).toEqual([
+    ["k2", Buffer.alloc(32, 7)],
+    ["k1", Buffer.alloc(32, 7)],
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
@@ -81,7 +81,7 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
   };
 }
 
-export const KEY: SealingKey = { id: "k1", secret: randomBytes(32) };
+export const KEY: SealingKey = { id: "k1", secret: createSecretKey(randomBytes(32)) };
 
 /** The settings in which a test's replica of the accounts service differs from the default. */
 export interface AppOptions {

@@ -84,6 +84,27 @@ test("CreateApiKey reports all invalid fields at once, and returns `not_found` f
   ).rejects.toMatchObject({ reason: "not_found" });
 });
 
+test("a workspace has at most 500 API keys that work", async () => {
+  const { sql } = database;
+  const { workspaceId } = await createTenant(app);
+  await sql`
+    with keys as (
+      insert into api_keys (id, hash, prefix, name, scopes)
+      select gen_random_uuid(), sha256(n::text::bytea), 'pr', 'many', '{posts:read}'
+      from generate_series(1, 499) as n
+      returning id
+    )
+    insert into api_key_workspaces (api_key_id, workspace_id)
+    select id, ${workspaceId}
+    from keys`;
+  const wanted = { name: "more", workspaceIds: [workspaceId], scopes: ["posts:read"] };
+  await expect(app.apiKeys.createApiKey(wanted)).rejects.toMatchObject({
+    violations: [{ code: "too_many_keys", limit: 500, actual: 501 }],
+  });
+  await sql`update api_keys set revoked_at = now() where name = 'many'`;
+  expect((await app.apiKeys.createApiKey(wanted)).apiKey).toMatchObject({ name: "more" });
+});
+
 test("Admit returns the workspace of an API key, the workspace's request limit and the number of requests granted to the gateway", async () => {
   const { workspaceId, keyId, keyHash } = await createTenant(app);
   expect(await admitOne({ keyHash })).toMatchObject({

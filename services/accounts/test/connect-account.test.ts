@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createTenant } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
 
 const fixture = setUpAccounts();
@@ -89,6 +90,26 @@ test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
     ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ code: "not_available" }] });
   },
 );
+
+test("a workspace has at most 1,000 connected accounts, and can connect each of them again", async () => {
+  const { app, sql } = fixture;
+  const { workspaceId } = await createTenant(app);
+  const platform = "telegram";
+  const login = await createCredentials(platform);
+  await app.accounts.connectAccount({ workspaceId, platform, login });
+  await sql`
+    insert into accounts (id, workspace_id, platform, external_id, username, display_name, status)
+    select gen_random_uuid(), ${workspaceId}, 'bluesky', 'did:plc:' || n, 'user' || n, 'user' || n, 'active'
+    from generate_series(1, 999) as n`;
+
+  const next = { workspaceId, platform, login: await createCredentials(platform) };
+  await expect(app.accounts.connectAccount(next)).rejects.toMatchObject({
+    reason: "validation_failed",
+    violations: [{ code: "too_many_accounts", limit: 1_000, actual: 1_001 }],
+  });
+  const { account } = await app.accounts.connectAccount({ workspaceId, platform, login });
+  expect(account).toMatchObject({ status: "active" });
+});
 
 test("ConnectAccount returns `not_found` for an unknown workspace", async () => {
   const login = await createCredentials("bluesky");

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { AccountsApp } from "./accounts-app.ts";
@@ -93,7 +94,7 @@ test("disconnecting an account deletes its tokens without a platform call when t
   await using unconfigured = fixture.createReplica({ isXConfigured: false });
   expect(await disconnect(first, unconfigured)).toEqual(["not_attempted", "not_configured"]);
   await using keyless = fixture.createReplica({
-    keys: [{ id: "other", secret: Buffer.alloc(32) }],
+    keys: [{ id: "other", secret: createSecretKey(Buffer.alloc(32)) }],
   });
   expect(await disconnect(second, keyless)).toEqual(["not_attempted", "not_configured"]);
   expect([await tokensOf(first), await tokensOf(second)]).toEqual([NO_TOKENS, NO_TOKENS]);

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { createSecretKey, randomBytes, randomUUID } from "node:crypto";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeEach, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { KEY, type AccountsApp } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
 
-const NEW_KEY = { id: "k2", secret: randomBytes(32) };
+const NEW_KEY = { id: "k2", secret: createSecretKey(randomBytes(32)) };
 
 const logger = createLogger({ service: "test", level: "silent" });
 const fixture = setUpAccounts();

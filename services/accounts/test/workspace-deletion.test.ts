@@ -1,5 +1,6 @@
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
 import { createTestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
 import {
   countRowsWith,
   expectRemoved,
@@ -8,6 +9,7 @@ import {
 } from "@postrider/shared/testing/workspace-removal";
 import { describe, expect, test } from "vitest";
 import { deleteOldKeys } from "#src/db/api-keys.ts";
+import { clearRemovesAt } from "#src/db/workspaces.ts";
 import { removalOptions } from "#src/jobs/remove-workspaces.ts";
 import { createTenant } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
@@ -83,10 +85,28 @@ describe("the deletion of a workspace", () => {
     const { app } = fixture;
     const { workspaceId: id } = await createTenant(app);
     await app.workspaces.deleteWorkspace({ id, graceSeconds: 0n, name: "Test" });
+    expect(await removal(id)).toMatchObject({ isRemoving: true });
     const cancel = app.workspaces.cancelWorkspaceDeletion({ id });
     await expect(cancel).rejects.toThrow("invalid_transition");
     const later = app.workspaces.deleteWorkspace({ id, graceSeconds: WEEK });
     await expect(later).rejects.toThrow("invalid_transition");
+  });
+
+  test("does not begin its removal while a withdrawal is being stored", async () => {
+    const { app, sql } = fixture;
+    const { workspaceId: id } = await createTenant(app);
+    await app.workspaces.deleteWorkspace({ id, graceSeconds: 0n, name: "Test" });
+    const listed = await sql.begin(async (tx) => {
+      await clearRemovesAt(tx, id);
+      const listing = removal(id);
+      await eventually(async () => {
+        const { count } = await sql`
+          select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return count > 0;
+      });
+      return { listing };
+    });
+    expect(await listed.listing).toBeUndefined();
   });
 
   test("refuses new API keys for the workspace", async () => {
@@ -134,6 +154,7 @@ describe("the deletion of a workspace", () => {
     const report = { workspaceId, removal: { service: "posts", rows: 5n, isDone: false } };
     await app.removals.reportWorkspaceRemoval(report);
     await app.workspaces.deleteWorkspace({ id: workspaceId, graceSeconds: 0n, name: "Test" });
+    await removal(workspaceId);
     await app.removals.reportWorkspaceRemoval(report);
     await app.removals.reportWorkspaceRemoval(report);
     expect((await removal(workspaceId))?.services).toMatchObject([
@@ -152,7 +173,8 @@ test("the removal of a workspace leaves no row of it in any table of accounts, a
       values (${id}, sha256(${id}::text::bytea), ${id}, ${id}, 'browser', now() + interval '1 day')`,
   });
   await sql`update accounts set status = 'disconnected'`;
-  await sql`update workspaces set deletion_requested_at = now(), removes_at = now() where id = ${ids.removed}`;
+  await sql`update workspaces set deletion_requested_at = now(), removes_at = now(), removal_began_at = now()
+    where id = ${ids.removed}`;
   const before = await countRowsWith(database.migrationSql, ids.kept);
   expect(Object.keys(before).length).toBeGreaterThan(7);
 

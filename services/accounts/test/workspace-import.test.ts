@@ -99,7 +99,7 @@ test("an import does not continue once the removal of its workspace has begun", 
   await using given = await open();
   const { workspaceId, imports, sql } = given;
   await given.begin();
-  await sql`update workspaces set removes_at = now()`;
+  await sql`update workspaces set removal_began_at = now()`;
   await expect(given.begin()).rejects.toThrow("already_exists");
   const progress = { workspaceId, file: "posts.posts.jsonl", rows: 500 };
   await expect(imports.recordWorkspaceImport(progress)).rejects.toThrow("invalid_transition");

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, createSecretKey, randomBytes } from "node:crypto";
 import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
 import { WorkspaceMoveService } from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
@@ -40,7 +40,7 @@ async function open() {
   const wanted = { name: "K", workspaceIds: [workspaceId], scopes: ["posts:read"] };
   const { key, apiKey } = await source.apiKeys.createApiKey(wanted);
   const database = await createDatabase();
-  const keys = [{ id: "k2", secret: randomBytes(32) }];
+  const keys = [{ id: "k2", secret: createSecretKey(randomBytes(32)) }];
   const target = createApp(database, { cell: "us1", keys, simulatorUrl: fixture.simulatorUrl });
   const [from, to] = [clientsOf(source), clientsOf(target)];
   const freeze = () => from.moves.freezeWorkspace({ id: workspaceId, cell: "us1" });

@@ -542,7 +542,7 @@ create table automation_accounts (
   -- past.
   budget_until timestamptz not null default '-infinity',
   -- The platform limits the account until this time; no poll before.
-  held_until timestamptz not null default '-infinity'
+  limited_until timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
 
 create index automation_accounts_due on automation_accounts (platform, poll_at)

@@ -40,12 +40,6 @@ function readBreaker(read: EnvReader) {
 }
 
 function readPublishing(read: EnvReader) {
-  const maxPerPlatform = read
-    .about(
-      "Maximum number of targets of one platform that all processes together publish at a time. One workspace gets at most half of it (rounded up). While no other workspace waits, one workspace may publish three times the maximum.",
-      { level: "advanced" },
-    )
-    .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 });
   return {
     visibleCallMs: read
       .about(
@@ -70,9 +64,12 @@ function readPublishing(read: EnvReader) {
       )
       .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
     ...readBreaker(read),
-    maxPerPlatform,
-    maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
-    maxWhileAlone: 3 * maxPerPlatform,
+    maxPerPlatform: read
+      .about(
+        "Maximum number of targets of one platform that all processes together publish at a time. One workspace gets at most half of it (rounded up). While no other workspace waits, one workspace may publish three times the maximum.",
+        { level: "advanced" },
+      )
+      .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 }),
     reconcileTimeScale: read
       .about(
         "Factor for the waits before Postrider searches a platform for a post whose response was lost. With 0.5, it waits half as long. Use values below 1 only in tests, because a post may then be published twice.",

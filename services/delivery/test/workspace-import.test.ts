@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import type { Sql } from "@postrider/shared/postgres";
 import {
   changed,
@@ -17,7 +17,7 @@ import { openSecret } from "#src/webhooks/db/secrets.ts";
 import { releaseImportedWebhooks } from "#src/webhooks/operations/imported-webhooks.ts";
 import { openDatabase } from "./publishing/fixture.ts";
 
-const sealingKeys = [{ id: "k1", secret: randomBytes(32) }];
+const sealingKeys = [{ id: "k1", secret: createSecretKey(randomBytes(32)) }];
 
 let one: string;
 let exported: ExportedRows;

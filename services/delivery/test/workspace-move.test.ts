@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
@@ -29,7 +29,10 @@ const frozen = (workspaceId: string) => ({
   isMoving: true,
 });
 
-function openCopies(sql: Sql, sealingKeys = [{ id: "k1", secret: randomBytes(32) }]) {
+function openCopies(
+  sql: Sql,
+  sealingKeys = [{ id: "k1", secret: createSecretKey(randomBytes(32)) }],
+) {
   const peer = createTestPeer((router) => addWorkspaceCopies(router, { sql, sealingKeys }));
   return {
     sealingKeys,

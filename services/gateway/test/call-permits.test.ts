@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
@@ -72,4 +73,17 @@ test("calls of many workspaces that wait for a platform or for an inspection lea
   expect(held).toHaveLength(32);
   await peer.abortCalls();
   await Promise.all(hanging);
+});
+
+test("a workspace that has no waiting call may wait, however many long calls of five other workspaces wait", async () => {
+  const permits = createCallPermits();
+  const refused: string[] = [];
+  const ask = (workspaceId: string) => {
+    const permit = as(workspaceId, () => permits(MediaService.method.importMedia));
+    permit.catch(() => refused.push(workspaceId));
+  };
+  for (let number = 0; number < 1_500; number++) ask(`hostile ${number % 5}`);
+  for (let number = 0; number < 200; number++) ask(`normal ${number}`);
+  await setImmediate();
+  expect(refused).toEqual([]);
 });

@@ -96,7 +96,7 @@ test("the cures have words for every code, and need no scope", async () => {
 });
 
 test("the words of a list of posts have the cause, the platform's own words and the cure", async () => {
-  const answer = await server.send({ url: `/posts/words?ids=${POST_ID},${OTHER_ID}` });
+  const answer = await server.send({ url: `/posts/words?ids=${POST_ID},${OTHER_ID},${POST_ID}` });
   expectForm(PostWordsList, answer.json());
   expect(answer.json()).toMatchObject({
     posts: [

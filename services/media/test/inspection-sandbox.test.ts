@@ -36,6 +36,28 @@ test("each media file is inspected in a process of its own", async () => {
   expect(new Set([...together, later].map(({ pid }) => pid)).size).toBe(4);
 });
 
+test("a file of a workspace without files in inspection comes before the waiting files of another workspace", async () => {
+  await using pool = new InspectionPool({ maxWaiting: 10, program: PROBE });
+  const order: string[] = [];
+  const inspect = (owner: string, isSent = Promise.resolve()) =>
+    pool.run({
+      request: { owner, declared: undefined, limits: LIMITS },
+      open: async function* () {
+        order.push(owner);
+        await isSent;
+        yield Buffer.from("file");
+      },
+      receive: () => Promise.resolve(),
+    });
+  const sent = Promise.withResolvers<void>();
+  const first = [inspect("a", sent.promise), inspect("a", sent.promise)];
+  const waiting = [inspect("a"), inspect("a"), inspect("b")];
+  sent.resolve();
+  await Promise.all([...first, ...waiting]);
+
+  expect(order).toEqual(["a", "a", "b", "a", "a"]);
+});
+
 test("an inspection process can read its file, has none of its parent's environment variables, and may open no other file and start no process", async () => {
   await using pool = new InspectionPool({ maxWaiting: 10, program: PROBE });
   const { pid, variables, ...found } = await probe(pool, "0123456789");

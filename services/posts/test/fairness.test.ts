@@ -1,7 +1,7 @@
 import { newId } from "@postrider/shared/ids";
 import { expect, test } from "vitest";
 import { startPostsForFile } from "./fixture.ts";
-import { workspaceOf } from "./workspace.ts";
+import { DAILY_RULE, workspaceOf } from "./workspace.ts";
 
 const posts = await startPostsForFile();
 
@@ -71,4 +71,26 @@ test("while 48 requests of a workspace wait for the lock on a post, requests of 
   released.resolve();
   await holder;
   expect(await ended).toContainEqual(expect.objectContaining({ status: "fulfilled" }));
+});
+
+test("a post that waits for its queue slot delays no post of another workspace that was created at the same moment", async () => {
+  const queued = workspaceOf(posts);
+  const { workspaceId } = queued;
+  await posts.slots.createQueueSlotRule({ workspaceId, ...DAILY_RULE });
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holder = posts.migrationSql.begin(async (tx) => {
+    await tx`select 1 from queue_slot_rules where workspace_id = ${workspaceId} for update`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const waiting = queued.create({ queueSlot: true });
+  const others = Array.from({ length: 3 }, () => workspaceOf(posts).create());
+
+  expect(await Promise.all(others)).toMatchObject(others.map(() => ({ status: "publishing" })));
+
+  released.resolve();
+  await holder;
+  expect(await waiting).toMatchObject({ status: "scheduled" });
 });

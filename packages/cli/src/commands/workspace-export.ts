@@ -14,13 +14,12 @@ import {
   type Result,
   type Terminal,
 } from "#src/command.ts";
+import { type ServiceName, SERVICES } from "#src/config.ts";
 import { hashOf, type Manifest, MEDIA_FILE, readLines, rowsFileOf } from "#src/export-folder.ts";
 import { CommandFailure } from "#src/failures.ts";
 import { findStop } from "#src/find-stop.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
-
-const SERVICES = ["accounts", "media", "posts", "delivery"] as const;
 
 /** How far a file is: `after` is undefined when it is complete. */
 interface FileState {
@@ -77,7 +76,7 @@ async function exportTable(
   services: Services,
   folder: string,
   progress: Progress,
-  [service, table]: readonly [(typeof SERVICES)[number], string],
+  [service, table]: readonly [ServiceName, string],
 ): Promise<number> {
   const name = rowsFileOf(service, table);
   const path = join(folder, name);

@@ -10,6 +10,7 @@ import {
   type Result,
   type Terminal,
 } from "#src/command.ts";
+import { type ServiceName, SERVICES } from "#src/config.ts";
 import {
   checkFolder,
   isMediaFile,
@@ -27,14 +28,11 @@ import { importTable } from "#src/import-rows.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
-/** A service comes after those whose rows its own name. */
-const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
-
-type Listed = readonly (readonly [(typeof SERVICES)[number], string])[];
+type Listed = readonly (readonly [ServiceName, string])[];
 
 /** @throws CommandFailure when the export has a table that this installation does not know. */
 async function listTables(services: Services, { files }: Manifest): Promise<Listed> {
-  const tables: [(typeof SERVICES)[number], string][] = [];
+  const tables: [ServiceName, string][] = [];
   for (const service of SERVICES) {
     const listed = await services.client(service, WorkspaceExportService).listExportedTables({});
     tables.push(...listed.tables.map((table) => [service, table] as (typeof tables)[number]));

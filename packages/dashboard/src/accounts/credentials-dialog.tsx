@@ -10,8 +10,7 @@ import { useAct } from "../kit/use-act.ts";
 import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { connectApi, type CredentialPlatform, CREDENTIALS } from "./connect-api.ts";
-import { connectWords } from "./connect-words.ts";
-import type { connectEn } from "./words-en.ts";
+import { connectWords, type connectEn } from "./connect-words.ts";
 
 interface CredentialsDialogProps {
   readonly platform: CredentialPlatform;

@@ -1,5 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { CloudOff, Timer, WifiOff } from "lucide-react";
+import { useEffect, useState } from "react";
 import { connection } from "../api/connection.ts";
 import { Button } from "../kit/button.tsx";
 import { Note } from "../kit/card.tsx";
@@ -44,8 +45,17 @@ function Lost({ since }: { readonly since: number }) {
   );
 }
 
+/** A server that is busy for a moment answers the repeated request; that needs no words. */
+const UNAVAILABLE_AFTER_MS = 2_000;
+
 function Unavailable({ requestId }: { readonly requestId: string | null }) {
   const words = useWords(frameWords);
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setShown(true), UNAVAILABLE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isShown) return null;
   return (
     <div className={css.note}>
       <Note tone="warn" icon={CloudOff} role="alert">

@@ -1,12 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { Skeleton } from "../kit/empty-state.tsx";
 import { ToastBar } from "../kit/toast.tsx";
 import { useLiveEvents } from "../live/live-events.ts";
 import { postsApi } from "../posts/posts-api.ts";
 import { refusedMove } from "../posts/refused-moves.ts";
-import { SCREENS } from "../screens.ts";
+import { prepareFrequentScreens, SCREENS } from "../screens.ts";
+import { useCan } from "../session/session-context.ts";
 import { useStore } from "../settings/create-store.ts";
 import { frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
@@ -22,6 +23,19 @@ import { useArrival } from "./use-arrival.ts";
 import { useCounts } from "./use-counts.ts";
 import { useFrameKeys } from "./use-frame-keys.ts";
 
+/** The first screen is drawn by then. */
+const PREPARE_AFTER_MS = 1_000;
+
+/** So that a click draws the calendar and others at once. */
+function usePreparedScreens(): void {
+  const canRead = useCan()("posts:read");
+  useEffect(() => {
+    if (!canRead) return undefined;
+    const timer = setTimeout(() => void prepareFrequentScreens(), PREPARE_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [canRead]);
+}
+
 /**
  * What stands around every screen: navigation, keys, live changes, and notes about the connection.
  */
@@ -32,6 +46,7 @@ export function Frame() {
   const counts = useCounts();
   useLiveEvents(useQueryClient());
   useFrameKeys(showKeys);
+  usePreparedScreens();
   return (
     <>
       <a className={css.skip} href="#main">

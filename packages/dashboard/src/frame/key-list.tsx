@@ -1,7 +1,6 @@
 import { Dialog } from "../kit/dialog.tsx";
 import { useCan } from "../session/session-context.ts";
-import type { frameEn } from "../words/frame-en.ts";
-import { frameWords } from "../words/frame-words.ts";
+import { type frameEn, frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
 import css from "./frame.module.css";
 import { listItems, type NavigationItem } from "./navigation.ts";

@@ -13,7 +13,7 @@ import {
   Workflow,
 } from "lucide-react";
 import { SCREENS } from "../screens.ts";
-import type { frameEn } from "../words/frame-en.ts";
+import type { frameEn } from "../words/frame-words.ts";
 
 export type ItemName = keyof (typeof frameEn)["items"];
 

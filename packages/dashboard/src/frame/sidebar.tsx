@@ -69,7 +69,7 @@ function Item({ item, counts }: { readonly item: NavigationItem; readonly counts
         href={path}
         aria-current={isHere ? "page" : undefined}
         title={words.items[name]}
-        onPointerEnter={() => prepareScreen(path)}
+        onPointerEnter={() => void prepareScreen(path)}
       >
         <Icon className="i" aria-hidden="true" />
         <span>{words.items[name]}</span>

@@ -38,7 +38,8 @@ export function WorkspaceMenu() {
   );
 }
 
-function WorkspaceBox() {
+/** On a phone it lies in the sheet of the tab bar. */
+export function WorkspaceBox() {
   const words = useWords(frameWords);
   const { workspace, key, version } = useSession();
   const client = useQueryClient();

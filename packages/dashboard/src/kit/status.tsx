@@ -79,7 +79,10 @@ export function StatusLabel({ status, loud = false, children }: StatusProps) {
   );
 }
 
-/** The shape of a state with its colour; the word is read by screen readers only. */
+/**
+ * The shape of a state with its colour; the word is its tooltip, and what screen readers say. An
+ * empty label stands for words beside it.
+ */
 export function StatusIcon({
   status,
   label,
@@ -88,10 +91,12 @@ export function StatusIcon({
   readonly label?: string;
 }) {
   const words = useWords(kitWords);
+  const text = label ?? words.status[status];
+  const name =
+    text === "" ? { "aria-hidden": true } : { role: "img", "aria-label": text, title: text };
   return (
-    <span className={classNames(css.st, css[toneOf(status)])} title={label ?? words.status[status]}>
+    <span {...name} className={classNames(css.st, css[toneOf(status)])}>
       <StatusShape shape={SHAPE_OF[status] ?? (status as Shape)} />
-      <span className="sr">{label ?? words.status[status]}</span>
     </span>
   );
 }

@@ -1,8 +1,8 @@
 import { PostriderConnectionError, PostriderError } from "@postrider/client";
 import { expect, test } from "vitest";
+import { mediaEn } from "./media-words.ts";
 import { isRepeatable, rejectionOf } from "./rejection.ts";
 import { afterProgress, bytesText, durationText, figuresOf, type Upload } from "./upload-state.ts";
-import { mediaEn } from "./words-en.ts";
 
 const upload: Upload = {
   key: "k",

@@ -95,6 +95,7 @@ function RetryButton({ failure, ...look }: KindProps) {
   }[kind as "open_then_retry" | "publish_now"];
   return (
     <>
+      {code === "account_action_needed" && <LookButton failure={failure} {...look} kind="plain" />}
       <Button {...look} icon={RotateCcw} busy={isBusy} onClick={run}>
         {label ?? (look.small ? words.retry(count) : words.retryIt)}
       </Button>

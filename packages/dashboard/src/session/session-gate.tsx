@@ -17,7 +17,7 @@ export const SESSION_KEY = ["session"] as const;
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const [path] = useLocation();
   // oxlint-disable-next-line react-hooks/exhaustive-deps -- the first screen only
-  useEffect(() => prepareScreen(path), []);
+  useEffect(() => void prepareScreen(path), []);
   const session = useQuery({ queryKey: SESSION_KEY, queryFn: sessionApi.get });
   // The frame, which says that reads are repeated, is not there yet.
   const { data, failureReason: error, refetch } = session;

@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { kitEn } from "../words/kit-en.ts";
-import { kitKo } from "../words/kit-ko.ts";
+import { kitEn, kitKo } from "../words/kit-words.ts";
 import {
   clockOf,
   dayHeadOf,

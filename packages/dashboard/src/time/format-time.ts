@@ -25,7 +25,10 @@ function formatOf(locale: string, options: Options): Intl.DateTimeFormat {
   return known;
 }
 
-function write(at: Temporal.ZonedDateTime, locale: string, options: Options): string {
+/** What a format needs of a time. Making a `ZonedDateTime` takes 80 µs where it is a polyfill. */
+type InZone = Pick<Temporal.ZonedDateTime, "timeZoneId" | "epochMilliseconds">;
+
+function write(at: InZone, locale: string, options: Options): string {
   // The formats of Intl do not take a ZonedDateTime with a zone of its own.
   return formatOf(locale, { ...options, timeZone: at.timeZoneId }).format(at.epochMilliseconds);
 }
@@ -37,7 +40,7 @@ function clockLocale(language: Language): string {
 }
 
 /** "18:00", or "6:00 PM" where the locale of the browser counts twelve hours. */
-export function clockOf(at: Temporal.ZonedDateTime, language: Language): string {
+export function clockOf(at: InZone, language: Language): string {
   if (language === "ko")
     return write(at, "ko-KR", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   return write(at, clockLocale(language), { hour: "2-digit", minute: "2-digit" });

@@ -23,7 +23,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const folder = makeTestFolder("postgres");
   const postgres = await startEmbeddedPostgres({
     dataDir: join(folder, "data"),
-    settings: { max_connections: "300", max_wal_size: "512MB" },
+    settings: { max_connections: "450", max_wal_size: "512MB" },
   });
   everyProject.provide("postgresUrl", postgres.url);
   return async () => {

@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Plugin, rolldown } from "rolldown";
+import { leanHeaders, leanLibraries } from "./lean-libraries.ts";
 
 /** Packages with native parts or files of their own stay where they are. */
 const EXTERNAL = [/\.node$/, /^sharp$/, /heif/, /^rolldown$/];
@@ -47,7 +48,8 @@ async function writeBundle(folder: string): Promise<void> {
     // It names a file that an image does not contain, and says nothing about the code itself.
     tsconfig: false,
     external: EXTERNAL,
-    plugins: [keepPlaces],
+    transform: { inject: leanHeaders(folder) },
+    plugins: [keepPlaces, leanLibraries],
   });
   const { output: files } = await build.generate({
     dir: output,

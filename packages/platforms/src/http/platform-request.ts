@@ -129,7 +129,8 @@ export class OutgoingBody implements Disposable {
   isStarted: boolean;
   isComplete: boolean;
   readonly #body: RequestBody | undefined;
-  readonly #ended = new AbortController();
+  /** Only for a stream: to abort costs more than to send a small text. */
+  #ended: AbortController | undefined;
   readonly #mayStart: () => boolean;
 
   /**
@@ -155,13 +156,14 @@ export class OutgoingBody implements Disposable {
     if (content === null || typeof content === "string") return content;
     // Undici can send any async iterable, but its types allow only streams, which would add another
     // buffer.
-    return this.#stream(content) as unknown as Readable;
+    this.#ended = new AbortController();
+    return this.#stream(content, this.#ended.signal) as unknown as Readable;
   }
 
-  async *#stream(source: ByteSource): AsyncGenerator<Uint8Array> {
+  async *#stream(source: ByteSource, ended: AbortSignal): AsyncGenerator<Uint8Array> {
     try {
       let sent = 0;
-      for await (const chunk of await source.read(this.#ended.signal)) {
+      for await (const chunk of await source.read(ended)) {
         sent += chunk.length;
         if (sent > source.bytes) throw new Error("the source is longer than its declared size");
         if (!this.isStarted && !this.#mayStart())
@@ -181,6 +183,6 @@ export class OutgoingBody implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#ended.abort();
+    this.#ended?.abort();
   }
 }

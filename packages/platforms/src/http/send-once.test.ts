@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
@@ -73,6 +74,17 @@ test("sendOnce reports `no_answer` and does not repeat the request when the conn
     kind: "no_answer",
   });
   expect(received()).toBe(1);
+});
+
+test("sendOnce uses a connection for one call only, and closes it although the host would keep it", async () => {
+  const { url } = await listen((_count, end) => end(200, "{}"));
+  const closed: Promise<unknown>[] = [];
+  server?.on("connection", (socket) => closed.push(once(socket, "close")));
+
+  await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard);
+  await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard);
+
+  expect(await Promise.all(closed)).toHaveLength(2);
 });
 
 test("sendOnce reports `no_answer` when the host does not answer before the deadline", async () => {

@@ -163,6 +163,9 @@ class VisibleCall implements Dispatcher.DispatchHandler {
   }
 }
 
+/** One for all calls: undici makes an error for each client that it destroys without one. */
+const ENDED = new Error("the call has ended");
+
 /**
  * Sends the publishing call once, on a new connection: a stale pooled connection would break after
  * the first byte and make the outcome unknown. Aborting the request does not undo it at the
@@ -194,7 +197,7 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
       {
         method: call.method,
         path: url.pathname + url.search,
-        headers: { ...toHeaders(call, outgoing), connection: "close" },
+        headers: toHeaders(call, outgoing),
         body: outgoing.content,
       },
       visible,
@@ -202,6 +205,6 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
     return await inClientSpan(call, () => visible.result, { "postrider.visible": true });
   } finally {
     clearTimeout(timer);
-    void client.destroy().catch(() => undefined);
+    void client.destroy(ENDED).catch(() => undefined);
   }
 }

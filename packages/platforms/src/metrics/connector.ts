@@ -53,7 +53,7 @@ export interface MetricsConnector {
    * rest. Each connector names the source of its limit.
    */
   readonly budget: CallBudget;
-  /** Whether the account's owner runs the host: its limits then say nothing about our app. */
+  /** True for a server of the account's owner, whose limits say nothing about other accounts. */
   isForeignHost?(account: AccountAccess): boolean;
   /** The result has one entry per id. */
   readMetrics(

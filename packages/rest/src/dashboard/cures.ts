@@ -10,7 +10,7 @@ export const CURE_KINDS = [
   "open_then_retry",
   /** Retry alone can help. */
   "retry",
-  /** Retry helps from a time on: `retryAt`, where it is known. */
+  /** Retry helps from a time on, which the words name as far as it is known. */
   "retry_later",
   /** Write another text for this account alone. */
   "change_content",

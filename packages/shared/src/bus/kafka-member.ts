@@ -1,6 +1,6 @@
 import type { Consumer, Kafka } from "kafkajs";
 import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.ts";
-import { rejoinUntil, withAdmin } from "#src/bus/kafka-client.ts";
+import { keepRunning, MEMBERSHIP, withAdmin } from "#src/bus/kafka-client.ts";
 import { keepLag } from "#src/bus/telemetry.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
@@ -23,8 +23,9 @@ interface PredecessorOptions {
 }
 
 /**
- * Removes the member that a killed process of the same name left in the group. Otherwise the whole
- * group would wait, as soon as this process joins, until that session ends.
+ * Removes the member that a killed process of the same name, or a consumer of this process that
+ * lost its brokers, left in the group. Otherwise the whole group would wait, as soon as this
+ * process joins, until that session ends.
  *
  * Harmless if the earlier process still runs: it is told that it is no longer a member, and joins
  * again. If the removal fails, the group waits for the end of the session.
@@ -53,12 +54,7 @@ export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly instance: string | undefined;
   /** How long a process waits for its current batch before it leaves its group. */
   readonly leaveTimeoutMs: number;
-  /** kafkajs stops because of an error that it does not retry. */
-  readonly onCrash: (error: unknown) => void;
 }
-
-/** The shortest time that brokers allow by default (`group.min.session.timeout.ms`, Kafka 4.1). */
-const SESSION_TIMEOUT_MS = 6_000;
 
 export class KafkaMember implements AsyncDisposable {
   readonly #consumer: Consumer;
@@ -71,19 +67,11 @@ export class KafkaMember implements AsyncDisposable {
     this.#options = options;
     this.#batches = new KafkaBatches(options);
     this.#consumer = options.kafka.consumer({
+      ...MEMBERSHIP,
       groupId: options.groupId,
-      sessionTimeout: SESSION_TIMEOUT_MS,
-      heartbeatInterval: 1_000,
-      rebalanceTimeout: 60_000,
-      // A new record ends the fetch at once (`minBytes`), so this adds no latency. An idle consumer
-      // takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms. Leaving the group takes up to this
-      // long.
-      maxWaitTimeInMs: 500,
-      minBytes: 1,
       // Few records are then processed again after a crash.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
-      retry: rejoinUntil(() => this.#hasLeft),
     });
   }
 
@@ -92,16 +80,15 @@ export class KafkaMember implements AsyncDisposable {
   }
 
   async join(): Promise<void> {
-    const { topic, group, logger, onCrash, instance } = this.#options;
+    const { topic, group, logger } = this.#options;
     const { events } = this.#consumer;
-    this.#consumer.on(events.CRASH, ({ payload }) => {
+    this.#consumer.on(events.CRASH, () => {
       this.#assigned = undefined;
-      if (!payload.restart && !this.#hasLeft) onCrash(payload.error);
     });
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
-      // kafkajs may restart the consumer while this process leaves the group; partitions assigned
+      // The consumer may be started again while this process leaves the group; partitions assigned
       // to it would not be processed, so it is stopped at once.
       if (this.#hasLeft)
         this.#consumer
@@ -113,11 +100,30 @@ export class KafkaMember implements AsyncDisposable {
             ),
           );
     });
-    if (instance !== undefined) await removePredecessors({ ...this.#options, instance });
     await this.#consumer.connect();
     // A new group starts at the beginning, and so does one whose offset is out of range because
     // records expired.
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await keepRunning({
+      consumer: this.#consumer,
+      run: () => this.#run(),
+      hasLeft: () => this.#hasLeft,
+      onCrash: (err) =>
+        logger.warn(
+          { err, topic, group },
+          "the event consumer was ended by an error of Kafka; it joins its group again until it succeeds",
+        ),
+    });
+  }
+
+  /**
+   * After a crash, the earlier member of this process is a predecessor as well. They are looked for
+   * only when a broker answers, or they would stay.
+   */
+  async #run(): Promise<void> {
+    const { instance } = this.#options;
+    await this.#consumer.connect();
+    if (instance !== undefined) await removePredecessors({ ...this.#options, instance });
     await this.#consumer.run({
       autoCommitInterval: 1_000,
       eachBatchAutoResolve: false,

@@ -23,6 +23,13 @@ export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   posts: ["delivery.events.v1", "engagement.events.v1"],
 };
 
+/** What a service writes or reads. With a Kafka user of its own, it sees no other topic. */
+export function topicsOf(service: string): readonly Topic[] {
+  const consumed: Readonly<Record<string, readonly Topic[]>> = CONSUMED_TOPICS;
+  const own = domainsOf(service).map((domain) => `${domain}.events.v1` as const);
+  return [...new Set([...own, ...(consumed[service] ?? [])])];
+}
+
 export interface KafkaRight {
   readonly principal: string;
   readonly resource: "topic" | "group";

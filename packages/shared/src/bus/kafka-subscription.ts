@@ -9,7 +9,7 @@ import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface KafkaSubscriptionOptions extends Omit<
   KafkaMemberOptions,
-  "groupId" | "leaveTimeoutMs" | "onCrash" | "onProgress"
+  "groupId" | "leaveTimeoutMs" | "onProgress"
 > {
   /** Without progress for this long while events wait, a consumer joins its group again. */
   readonly stallMs: number;
@@ -103,12 +103,11 @@ class KafkaSubscription {
   }
 
   async #join(): Promise<number> {
-    const { logger, topic, group, onFatal, stallMs } = this.#options;
+    const { logger, topic, group, stallMs } = this.#options;
     const member = new KafkaMember({
       ...this.#options,
       groupId: this.#groupId,
       leaveTimeoutMs: Math.min(LEAVE_TIMEOUT_MS, stallMs),
-      onCrash: onFatal,
       onProgress: () => {
         // The end of work in a replaced consumer is not progress of the new one.
         if (member !== this.#member) return;

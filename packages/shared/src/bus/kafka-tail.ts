@@ -1,6 +1,6 @@
 import type { Kafka, KafkaMessage } from "kafkajs";
 import type { Tail, TailRecord } from "#src/bus.ts";
-import { rejoinUntil, withAdmin } from "#src/bus/kafka-client.ts";
+import { keepRunning, MEMBERSHIP, withAdmin } from "#src/bus/kafka-client.ts";
 import { toBusRecord } from "#src/bus/kafka-record.ts";
 
 interface KafkaTailOptions {
@@ -40,14 +40,9 @@ export async function startKafkaTail(
 ): Promise<AsyncDisposable> {
   const next = await findEnds(kafka, topics);
   let hasLeft = false;
-  const consumer = kafka.consumer({
-    groupId: group,
-    maxWaitTimeInMs: 500,
-    minBytes: 1,
-    retry: rejoinUntil(() => hasLeft),
-  });
+  const consumer = kafka.consumer({ ...MEMBERSHIP, groupId: group });
   consumer.on(consumer.events.GROUP_JOIN, () => {
-    // kafkajs may restart the consumer while this process leaves the group.
+    // The consumer may be started again while this process leaves the group.
     if (hasLeft) consumer.disconnect().catch(() => undefined);
     for (const { offset, ...place } of next.values())
       consumer.seek({ ...place, offset: String(offset) });
@@ -55,23 +50,25 @@ export async function startKafkaTail(
   await consumer.connect();
   await consumer.subscribe({ topics: [...topics], fromBeginning: false });
   onStart(new Map([...next].map(([place, { offset }]) => [place, offset - 1])));
-  await consumer.run({
-    autoCommit: false,
-    eachBatch: async ({ batch: { topic, partition, messages } }) => {
-      const place = placeOf(topic, partition);
-      const toRecord = (message: KafkaMessage): TailRecord => ({
-        ...toBusRecord(message),
-        place,
-        offset: Number(message.offset),
-      });
-      const records = messages.map(toRecord);
-      const own = records.filter(isOwn);
-      if (own.length > 0) onRecords(own);
-      const last = records.at(-1);
-      if (last !== undefined) next.set(place, { topic, partition, offset: last.offset + 1 });
-      await Promise.resolve();
-    },
-  });
+  const run = () =>
+    consumer.run({
+      autoCommit: false,
+      eachBatch: async ({ batch: { topic, partition, messages } }) => {
+        const place = placeOf(topic, partition);
+        const toRecord = (message: KafkaMessage): TailRecord => ({
+          ...toBusRecord(message),
+          place,
+          offset: Number(message.offset),
+        });
+        const records = messages.map(toRecord);
+        const own = records.filter(isOwn);
+        if (own.length > 0) onRecords(own);
+        const last = records.at(-1);
+        if (last !== undefined) next.set(place, { topic, partition, offset: last.offset + 1 });
+        await Promise.resolve();
+      },
+    });
+  await keepRunning({ consumer, run, hasLeft: () => hasLeft });
   return {
     [Symbol.asyncDispose]: () => {
       hasLeft = true;

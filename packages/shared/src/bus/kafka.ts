@@ -4,6 +4,7 @@ import { DEPLOYMENT_HEADER } from "#src/bus/kafka-batches.ts";
 import { checkTopics, type KafkaClientOptions, openKafka } from "#src/bus/kafka-client.ts";
 import { startKafkaSubscription } from "#src/bus/kafka-subscription.ts";
 import { startKafkaTail } from "#src/bus/kafka-tail.ts";
+import { TOPICS } from "#src/bus/topics.ts";
 import type { DeploymentGuard } from "#src/deployment/guard.ts";
 import type { Sql } from "#src/postgres.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";
@@ -108,6 +109,8 @@ export interface KafkaBusOptions extends KafkaClientOptions {
   /** The process should then exit with 1, so that it is restarted. */
   readonly onFatal: (error: unknown) => void;
   readonly stallMs?: number;
+  /** Those that `check` looks for; all of them if they are left out. */
+  readonly topics?: readonly string[];
   /** See `removePredecessors`; it replaces the client id. */
   readonly instance?: string | undefined;
 }
@@ -130,7 +133,7 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
     system: "kafka",
     publish: (_tx, topic, records) => publisher.publish(topic, records),
     isHeld: () => guard.isHeld(),
-    check: () => checkTopics(kafka),
+    check: () => checkTopics(kafka, options.topics ?? TOPICS),
     subscribe: (subscription) => {
       const started = startKafkaSubscription({
         ...subscription,

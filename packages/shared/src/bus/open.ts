@@ -36,6 +36,7 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
     process.exit(1);
   };
   const { createKafkaBus } = await import("#src/bus/kafka.ts");
+  const { topicsOf } = await import("#src/bus/kafka-rights.ts");
   return createKafkaBus({
     brokers: options.kafkaBrokers,
     security: options.kafkaSecurity,
@@ -44,6 +45,7 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
     instance: instanceName(options),
     deploymentId: options.deploymentId,
     guard: options.guard,
+    topics: topicsOf(options.service),
     logger,
     onFatal: options.onFatal ?? exit,
   });

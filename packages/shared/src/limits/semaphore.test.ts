@@ -96,6 +96,41 @@ test("a request for a permit is refused when too many requests of its owner wait
   ]);
 });
 
+test("when the queue is full, an owner with fewer requests in it gets the place of the newest one of the owner with the most", async () => {
+  const semaphore = new Semaphore({ total: 1, maxWaiting: 4 });
+  const ask = (key: string) => request(semaphore, { shares: [{ key }] });
+  const all = ["x", "a", "a", "a", "b", "c", "a", "d"].map(ask);
+  await settle();
+  expect(all.map(({ refused }) => refused !== undefined)).toEqual([
+    false,
+    false,
+    true,
+    true,
+    false,
+    false,
+    true,
+    false,
+  ]);
+});
+
+test("a kind of work that many owners share is not treated as one owner that fills the queue", async () => {
+  const semaphore = new Semaphore({ total: 4, maxWaiting: 9, maxWaitingPerShare: 2 });
+  const kind = { key: "slow", max: 1, isCommon: true };
+  const all = ["a", "a", "a", "a", "b", "b", "c"].map((key) =>
+    request(semaphore, { shares: [{ key }, kind] }),
+  );
+  await settle();
+  expect(all.map(({ refused }) => refused !== undefined)).toEqual([
+    false,
+    false,
+    false,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});
+
 test("a request for a permit that waits too long is refused and uses no permit afterwards", async () => {
   const semaphore = new Semaphore({ total: 1, maxWaiting: 1, maxWaitMs: 5 });
   const permit = await semaphore.acquire();
@@ -290,4 +325,24 @@ test("an owner without permits gets its first request granted, however large, ah
     true,
     true,
   ]);
+});
+
+test("a request that waits or is refused while no permit is free looks at no other waiting request", async () => {
+  const semaphore = new Semaphore({ total: 1, maxWaiting: 500 });
+  const permit = await semaphore.acquire();
+  let looks = 0;
+  const share = {
+    get key() {
+      looks += 1;
+      return "owner";
+    },
+  };
+  const waiting = Array.from({ length: 600 }, () => semaphore.acquire({ shares: [share] }));
+  const ended = Promise.allSettled(waiting);
+  await expect(waiting.at(-1)).rejects.toMatchObject({ reason: "unavailable" });
+  expect(looks).toBeLessThan(2_000);
+
+  permit[Symbol.dispose]();
+  for (const each of waiting.slice(0, 500)) (await each)[Symbol.dispose]();
+  expect((await ended).filter(({ status }) => status === "fulfilled")).toHaveLength(500);
 });

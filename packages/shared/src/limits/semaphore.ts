@@ -24,6 +24,8 @@ export interface Share {
    * each further owner gets a part of the free ones. Does not limit an owner without a permit.
    */
   readonly perFree?: number;
+  /** A kind of work of many owners: how many of its requests wait is limited by the total only. */
+  readonly isCommon?: boolean;
 }
 
 export interface AcquireOptions {
@@ -38,22 +40,26 @@ export interface AcquireOptions {
 
 interface Request {
   readonly shares: readonly Share[];
+  readonly owners: readonly string[];
   readonly amount: number;
   isGranted: boolean;
   onGranted: () => void;
+  onRefused: () => void;
 }
 
 /**
  * Permits in the order of the requests. A request whose owner has reached its limit lets those of
  * other owners pass. One that waits for many free permits lets no later one pass, so that it never
  * starves. Of owners with a share of the free permits, one without a permit comes first: few owners
- * with many slow calls would otherwise fill the queue before all others.
+ * with many slow calls would otherwise fill the queue before all others. When the queue is full,
+ * the owner with the most requests in it loses the newest one, so that another always gets a place.
  */
 export class Semaphore {
   readonly #limits: Required<Omit<SemaphoreLimits, "maxWaitMs">>;
   readonly #maxWaitMs: number | undefined;
   readonly #usedByKey = new Map<string, number>();
   readonly #waiting = new Set<Request>();
+  readonly #waitingOf = new Map<string, Set<Request>>();
   #used = 0;
 
   constructor({ total, perKey = total, maxWaiting = 0, maxWaitMs, ...limits }: SemaphoreLimits) {
@@ -66,7 +72,7 @@ export class Semaphore {
   tryAcquire(options: Omit<AcquireOptions, "signal"> = {}): Disposable | undefined {
     const request = this.#enqueue(options);
     if (request.isGranted) return this.#toPermit(request);
-    this.#waiting.delete(request);
+    this.#leave(request);
     return undefined;
   }
 
@@ -94,12 +100,15 @@ export class Semaphore {
     const shares = options.shares ?? [{ key, max: perKey }];
     const request = {
       shares,
+      owners: shares.flatMap(({ key: owner, isCommon = false }) => (isCommon ? [] : owner)),
       amount: Math.min(amount, total, ...shares.map(({ max = total }) => max)),
       isGranted: false,
       onGranted: () => undefined,
+      onRefused: () => undefined,
     };
     this.#waiting.add(request);
-    this.#grantWaiting();
+    for (const owner of request.owners) this.#queueOf(owner).add(request);
+    if (this.#hasFree || request.amount === 0) this.#grantWaiting();
     return request;
   }
 
@@ -107,17 +116,16 @@ export class Semaphore {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     request.onGranted = resolve;
     const giveUp = (reason: unknown): void => {
-      if (!this.#waiting.delete(request)) return;
+      if (!this.#leave(request)) return;
       reject(reason);
-      this.#grantWaiting();
+      if (this.#hasFree) this.#grantWaiting();
     };
+    request.onRefused = () => giveUp(unavailable());
     const onAbort = (): void => giveUp(signal?.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
     const timer =
-      this.#maxWaitMs === undefined
-        ? undefined
-        : setTimeout(() => giveUp(unavailable()), this.#maxWaitMs);
-    if (this.#isQueueFull(request)) giveUp(unavailable());
+      this.#maxWaitMs === undefined ? undefined : setTimeout(request.onRefused, this.#maxWaitMs);
+    this.#findExcess(request)?.onRefused();
     try {
       await promise;
     } finally {
@@ -126,16 +134,37 @@ export class Semaphore {
     }
   }
 
-  /** Whether too many requests wait, in total or for one owner. This request is already counted. */
-  #isQueueFull({ shares }: Request): boolean {
+  /** Otherwise the queue is not looked through, which under overload would cost every request. */
+  get #hasFree(): boolean {
+    return this.#used < this.#limits.total;
+  }
+
+  /** The request that must go, because too many wait, in total or of the owner of this new one. */
+  #findExcess(request: Request): Request | undefined {
     const { maxWaiting, maxWaitingPerShare } = this.#limits;
-    if (this.#waiting.size > maxWaiting) return true;
-    if (this.#waiting.size <= maxWaitingPerShare) return false;
-    const waiting = [...this.#waiting];
-    return shares.some(({ key }) => {
-      const ofOwner = waiting.filter((other) => other.shares.some((share) => share.key === key));
-      return ofOwner.length > maxWaitingPerShare;
-    });
+    if (request.owners.some((owner) => this.#queueOf(owner).size > maxWaitingPerShare))
+      return request;
+    if (this.#waiting.size <= maxWaiting) return undefined;
+    const largest = [...this.#waitingOf.values()].reduce(
+      (most, queue) => (queue.size > most.size ? queue : most),
+      new Set<Request>(),
+    );
+    return [...largest].at(-1) ?? request;
+  }
+
+  #queueOf(owner: string): Set<Request> {
+    const queue = this.#waitingOf.get(owner) ?? new Set();
+    this.#waitingOf.set(owner, queue);
+    return queue;
+  }
+
+  #leave(request: Request): boolean {
+    for (const owner of request.owners) {
+      const queue = this.#waitingOf.get(owner);
+      queue?.delete(request);
+      if (queue?.size === 0) this.#waitingOf.delete(owner);
+    }
+    return this.#waiting.delete(request);
   }
 
   #inOrder(): readonly Request[] {
@@ -158,7 +187,7 @@ export class Semaphore {
         continue;
       }
       if (this.#used + amount > this.#limits.total) return;
-      this.#waiting.delete(request);
+      this.#leave(request);
       this.#add(shares, amount);
       request.isGranted = true;
       request.onGranted();

@@ -65,6 +65,8 @@ export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
 /** It may have read the outbox before this process committed its events. */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
+/** Added to the time after which events flow again when the bus is back. */
+const MAX_FAILURE_PAUSE_MS = 1_000;
 /** Pause while the data belongs to another deployment that may use the same bus. */
 const HELD_MS = 1_000;
 /** How often the backlog is measured, and the floor is raised, while there are events. */
@@ -134,7 +136,7 @@ class Relay {
       this.#isCareful = true;
       if (isFirst && error instanceof RefusedRecordsError) return true;
       this.#failures += 1;
-      const delayMs = retryDelayMs(error, this.#failures);
+      const delayMs = Math.min(MAX_FAILURE_PAUSE_MS, retryDelayMs(error, this.#failures));
       this.#pausedUntil = performance.now() + delayMs;
       this.#options.logger.warn(
         { err: error, attempt: this.#failures, delayMs },

@@ -116,7 +116,12 @@ export async function migrateDatabase(
   databaseUrl: string,
   folder: string,
 ): Promise<readonly number[]> {
-  const sql = openSql({ url: databaseUrl, poolSize: 1, applicationName: "postrider-migrate" });
+  const sql = openSql({
+    url: databaseUrl,
+    poolSize: 1,
+    applicationName: "postrider-migrate",
+    answerTimeoutMs: null,
+  });
   try {
     return await migrate(sql, folder);
   } finally {

@@ -118,7 +118,12 @@ export async function provisionDatabase(
   ownerUrl: string,
   roles: readonly ServiceRole[],
 ): Promise<void> {
-  const sql: Sql = openSql({ url: ownerUrl, poolSize: 1, applicationName: "postrider-provision" });
+  const sql: Sql = openSql({
+    url: ownerUrl,
+    poolSize: 1,
+    applicationName: "postrider-provision",
+    answerTimeoutMs: null,
+  });
   try {
     await sql.begin(async (tx) => {
       await prepare(tx);

@@ -1,14 +1,16 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
 import { boxKeyOf, openBox, sealBox } from "#src/secrets/sealed-box.ts";
 
-const keys = [{ id: "k1", secret: randomBytes(32) }];
+const keys = [{ id: "k1", secret: createSecretKey(randomBytes(32)) }];
 const sealed = sealBox(boxKeyOf(keys, "one"), "one", "a token");
 
 test("only the owner of the key decrypts a box, and two boxes of one text differ", () => {
   expect(openBox(keys, "one", sealed)).toBe("a token");
   expect(sealBox(boxKeyOf(keys, "one"), "one", "a token")).not.toEqual(sealed);
-  expect(() => openBox([{ id: "k1", secret: randomBytes(32) }], "one", sealed)).toThrow("changed");
+  expect(() =>
+    openBox([{ id: "k1", secret: createSecretKey(randomBytes(32)) }], "one", sealed),
+  ).toThrow("changed");
 });
 
 test("a box that was changed, shortened or sealed for another purpose is refused", () => {

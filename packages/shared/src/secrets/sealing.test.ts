@@ -1,12 +1,12 @@
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { seal, SealError, unseal, type SealingKey } from "./sealing.ts";
 
 const place = { table: "credentials", rowId: "row-1", column: "access_token" };
-const older: SealingKey = { id: "k1", secret: randomBytes(32) };
-const newer: SealingKey = { id: "k2", secret: randomBytes(32) };
+const older: SealingKey = { id: "k1", secret: createSecretKey(randomBytes(32)) };
+const newer: SealingKey = { id: "k2", secret: createSecretKey(randomBytes(32)) };
 const nonce = () => randomBytes(12);
 
 test("an encrypted (sealed) text can be decrypted only for the table, row and column that it was encrypted for", () => {

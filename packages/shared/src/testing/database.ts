@@ -64,21 +64,17 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
     migrationPassword: PASSWORD,
   };
   const name = `test_${options.service}_${randomBytes(6).toString("hex")}`;
-  cluster ??= openSql({ url: clusterUrl, poolSize: 1, applicationName: "test-cluster" });
+  cluster ??= openPatient(clusterUrl, 1, "cluster");
   const template = await findTemplate(cluster, clusterUrl, role, options.migrationsFolder);
   await cluster.unsafe(`create database ${name} template ${template} strategy file_copy`);
   const ownerUrl = withDatabase(clusterUrl, name);
   const url = serviceDatabaseUrl(ownerUrl, role);
   const poolSize = options.poolSize ?? 5;
   const patient = `${url}?statement_timeout=${PATIENT_MS}&transaction_timeout=${PATIENT_MS}`;
-  const sql = openSql({ url: patient, poolSize, applicationName: `test-${options.service}` });
-  const ownerSql = openSql({ url: ownerUrl, poolSize: 2, applicationName: "test-owner" });
+  const sql = openPatient(patient, poolSize, options.service);
+  const ownerSql = openPatient(ownerUrl, 2, "owner");
   const migrationUrl = migrationDatabaseUrl(ownerUrl, role);
-  const migrationSql = openSql({
-    url: migrationUrl,
-    poolSize: 1,
-    applicationName: "test-migration",
-  });
+  const migrationSql = openPatient(migrationUrl, 1, "migration");
   return {
     sql,
     migrationSql,
@@ -91,6 +87,11 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
       await cluster?.unsafe(`drop database ${name} with (force)`);
     },
   };
+}
+
+/** Of which no statement is given up, however slow the machine is. */
+function openPatient(url: string, poolSize: number, name: string): Sql {
+  return openSql({ url, poolSize, applicationName: `test-${name}`, answerTimeoutMs: null });
 }
 
 function withDatabase(url: string, name: string): string {

@@ -90,7 +90,7 @@ export class WorkspaceRemoval {
     if (waitMs > 0) return waitMs;
     const { workspaceId } = this.workspace;
     if (this.#pages === undefined) {
-      if ((await prepare?.(this.workspace)) === false) return INTERVAL_MS;
+      if ((await prepare?.(this.workspace)) === false) return this.#wait(INTERVAL_MS);
       this.#pages = deleteWorkspaceRows(sql, workspaceId, [...waitsFor, ...except]);
       this.#passRows = 0;
     }
@@ -121,10 +121,15 @@ export class WorkspaceRemoval {
     const isLeft =
       (await hasWaitingEvents(sql, workspaceId)) || (await hasRowsOf(sql, waitsFor, workspaceId));
     if (this.#passRows > 0 || isLeft) {
-      this.#notBefore = performance.now() + (this.#passRows > 0 ? settleMs : INTERVAL_MS);
-      return INTERVAL_MS;
+      return this.#wait(this.#passRows > 0 ? settleMs : INTERVAL_MS);
     }
     return await this.#finish();
+  }
+
+  /** The other workspaces take their steps meanwhile, 50 a second. */
+  #wait(ms: number): number {
+    this.#notBefore = performance.now() + ms;
+    return ms;
   }
 
   async #count(rows: number): Promise<void> {
@@ -141,7 +146,7 @@ export class WorkspaceRemoval {
     const { sql, report, finish, onFinish, logger } = this.#options;
     const { workspaceId } = this.workspace;
     if (finish !== undefined)
-      return (await finish(workspaceId, this.#unreported)) ? undefined : INTERVAL_MS;
+      return (await finish(workspaceId, this.#unreported)) ? undefined : this.#wait(INTERVAL_MS);
     await sql.begin(async (tx) => {
       const [row] = await tx<[{ isKnown: boolean }]>`
         select ${isRemoved(tx, tx`${workspaceId}::uuid`)} as is_known`;

@@ -74,6 +74,15 @@ export async function listAccountsOfWorkspace(
     order by a.connected_at desc, a.id desc`;
 }
 
+export async function countConnected(sql: ISql, workspaceId: string): Promise<number> {
+  const [row] = await sql<[{ count: number }]>`
+    select count(*)::int as count
+    from accounts
+    where workspace_id = ${workspaceId}
+    and status <> 'disconnected'`;
+  return row.count;
+}
+
 /** Returns SQL for distinct rows of `workspace_id` and `account_id`. */
 export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
   return sql`

@@ -46,6 +46,21 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
   return row;
 }
 
+/** Of the workspace with the most. */
+export async function countMostKeys(sql: ISql, workspaceIds: readonly string[]): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from api_key_workspaces m
+    join api_keys k on k.id = m.api_key_id
+    where m.workspace_id = any(${workspaceIds}::uuid[])
+    and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > now())
+    group by m.workspace_id
+    order by count desc
+    limit 1`;
+  return row?.count ?? 0;
+}
+
 export async function listApiKeysOfWorkspace(
   sql: ISql,
   workspaceId: string,

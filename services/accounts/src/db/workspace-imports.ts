@@ -58,7 +58,13 @@ export async function insertImport(
 function isOpen(sql: ISql) {
   return sql`
     not is_cancelled
-    and exists (select from workspaces w where w.id = workspace_id and w.removes_at > now())`;
+    and exists (
+      select
+      from workspaces w
+      where w.id = workspace_id
+      and w.removes_at is not null
+      and w.removal_began_at is null
+    )`;
 }
 
 export async function findOpenImport(

@@ -21,12 +21,24 @@ export interface WorkspaceRemovalRow {
 /** The services that remove their rows before accounts removes its own. */
 export const REMOVING_SERVICES = ["posts", "media", "delivery"] as const;
 
+/**
+ * Begins the removals that are due. The row is locked for that, as it is by a person who cancels the
+ * deletion at the same moment: one of them is first, and the other sees it.
+ */
+export async function beginRemovals(sql: Sql): Promise<void> {
+  await sql`
+    update workspaces
+    set removal_began_at = now()
+    where removes_at <= now()
+    and removal_began_at is null`;
+}
+
 export async function listRemovals(sql: ISql): Promise<readonly WorkspaceRemovalRow[]> {
   return await sql<WorkspaceRemovalRow[]>`
-    select id as workspace_id, removes_at, coalesce(removes_at <= now(), false) as is_removing,
+    select id as workspace_id, removes_at, removal_began_at is not null as is_removing,
       frozen_at is not null as is_moving, moved_at is not null as is_moved,
       case
-        when removes_at <= now() then array(select a.id from accounts a where a.workspace_id = w.id)
+        when removal_began_at is not null then array(select a.id from accounts a where a.workspace_id = w.id)
         else '{}'
       end as account_ids,
       coalesce((
@@ -53,7 +65,7 @@ export async function addRemoval(
     select id, ${service}, ${rows}, case when ${isDone}::boolean then now() end
     from workspaces
     where id = ${workspaceId}
-    and removes_at <= now()
+    and removal_began_at is not null
     on conflict (workspace_id, service) do update
     set removed_rows = r.removed_rows + excluded.removed_rows,
       done_at = coalesce(r.done_at, excluded.done_at)`;

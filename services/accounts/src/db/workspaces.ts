@@ -10,6 +10,7 @@ export interface WorkspaceRow {
   /** Null unless the deletion of the workspace was requested. */
   readonly deletionRequestedAt: Date | null;
   readonly removesAt: Date | null;
+  readonly removalBeganAt: Date | null;
   /** The cell that the workspace goes to; null unless it is being moved or was moved. */
   readonly movesTo: string | null;
   readonly frozenAt: Date | null;
@@ -26,7 +27,8 @@ export interface WorkspaceRow {
 export function isImporting(sql: ISql, of = sql`workspaces`) {
   return sql`
     coalesce(
-      ${of}.removes_at > now()
+      ${of}.removes_at is not null
+        and ${of}.removal_began_at is null
         and exists (select from workspace_imports i where i.workspace_id = ${of}.id and not i.is_cancelled),
       false
     )`;
@@ -35,7 +37,7 @@ export function isImporting(sql: ISql, of = sql`workspaces`) {
 export function workspaceColumns(sql: ISql) {
   return sql`
     id, name, verified, requests_per_minute, monthly_quota, daily_quota, deletion_requested_at, removes_at,
-    moves_to, frozen_at, moved_at, sha256(handover || convert_to(moves_to, 'UTF8')) as handover_hash,
+    removal_began_at, moves_to, frozen_at, moved_at, sha256(handover || convert_to(moves_to, 'UTF8')) as handover_hash,
     ${isImporting(sql)} as is_importing, created_at`;
 }
 

@@ -5,11 +5,11 @@ import type {
 } from "@postrider/platforms/authorization/connector";
 import type { AuditActor } from "@postrider/shared/audit/actor";
 import { appendAudit, type AuditEntry } from "@postrider/shared/audit/append";
-import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { type AccountRow, upsertAccounts } from "#src/db/accounts.ts";
+import { type AccountRow, countConnected, upsertAccounts } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
 import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { accountConnected } from "#src/events.ts";
@@ -19,6 +19,8 @@ import { sealTokens } from "#src/operations/token-sealing.ts";
 
 const CONNECT_TIMEOUT_MS = 15_000;
 const RETRY_MS = 1_000;
+/** Of a workspace. Lists of accounts are not paged, and each is converted in one piece. */
+const MAX_ACCOUNTS = 1_000;
 
 /**
  * Asks the platform which account the entered credentials belong to.
@@ -73,6 +75,7 @@ function toAuditEntry(
  * Stores connected accounts, their credentials, their events and their audit entries in one
  * transaction.
  *
+ * @throws `validation_failed` with `too_many_accounts`.
  * @param use Undefined when the accounts are connected without a connect link.
  * @returns The accounts in the order of `connections`, without duplicates.
  */
@@ -90,6 +93,12 @@ export async function storeConnections(
       permissions: each.tokens.scopes,
     }));
     const rows = await upsertAccounts(tx, workspaceId, platform, accounts);
+    const count = await countConnected(tx, workspaceId);
+    // An account that is connected again is never refused.
+    if (count > MAX_ACCOUNTS && rows.some(({ version }) => version === 1))
+      throw unprocessable("validation_failed", [
+        { code: "too_many_accounts", limit: MAX_ACCOUNTS, actual: count },
+      ]);
     const credentials = rows.flatMap((row) => {
       const connection = byExternalId.get(row.externalId);
       if (connection === undefined) return [];

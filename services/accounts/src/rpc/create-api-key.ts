@@ -6,11 +6,11 @@ import type {
   CreateApiKeyResponseSchema,
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { invalidRequest, notFound, type Violation } from "@postrider/shared/errors";
+import { invalidRequest, notFound, unprocessable, type Violation } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
-import { type ApiKeyRow, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
+import { type ApiKeyRow, countMostKeys, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
 import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
@@ -36,9 +36,17 @@ function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
   throw invalidRequest([{ code: "out_of_range", path: "/expiresAt" }]);
 }
 
+/** Of a workspace. Lists of keys are not paged. */
+const MAX_KEYS = 500;
+
 async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
   return await sql.begin(async (tx) => {
     await assertUnfrozen(tx, key.workspaceIds);
+    const count = await countMostKeys(tx, key.workspaceIds);
+    if (count >= MAX_KEYS)
+      throw unprocessable("validation_failed", [
+        { code: "too_many_keys", limit: MAX_KEYS, actual: count + 1 },
+      ]);
     const row = await insertApiKey(tx, key);
     if (row !== undefined) await appendAudit(tx, toAuditEntries("key.create", row));
     return row;

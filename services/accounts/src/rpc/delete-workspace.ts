@@ -25,9 +25,7 @@ const MAX_GRACE_SECONDS = 365 * 86_400;
 export async function lockUnremoved(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
   const workspace = isId(id) ? await lockWorkspace(tx, id) : undefined;
   if (workspace === undefined) throw notFound();
-  const [row] = await tx<[{ hasBegun: boolean }]>`
-    select coalesce(${workspace.removesAt}::timestamptz <= now(), false) as has_begun`;
-  if (row.hasBegun) throw conflict("invalid_transition");
+  if (workspace.removalBeganAt !== null) throw conflict("invalid_transition");
   return workspace;
 }
 

@@ -5,6 +5,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { ExchangeResult } from "@postrider/platforms/authorization/connector";
 import { appendAudit } from "@postrider/shared/audit/append";
+import { ServiceError } from "@postrider/shared/errors";
 import type { AccountRow } from "#src/db/accounts.ts";
 import {
   claimAuthorization,
@@ -178,6 +179,11 @@ export async function finishAuthorization(
   const back = returnTo === null ? {} : { returnTo };
   const ofBrowser = { ...authorization, stateHash, browserHash };
   const ending = await finish(deps, ofBrowser, request).catch((error: unknown): Ending => {
+    if (error instanceof ServiceError && error.kind === "unprocessable") {
+      const violations = JSON.stringify(error.violations);
+      deps.logger.warn({ platform, violations }, "accounts of an authorization were not stored");
+      return { kind: "refused" };
+    }
     deps.logger.error(
       { err: error, platform },
       "an authorization failed with an internal error; the person must connect the account again",

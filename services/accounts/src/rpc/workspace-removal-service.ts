@@ -3,7 +3,12 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { addRemoval, listRemovals, REMOVING_SERVICES } from "#src/db/workspace-removals.ts";
+import {
+  addRemoval,
+  beginRemovals,
+  listRemovals,
+  REMOVING_SERVICES,
+} from "#src/db/workspace-removals.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 export function createWorkspaceRemovalService({
@@ -12,6 +17,7 @@ export function createWorkspaceRemovalService({
 }: Pick<Dependencies, "sql" | "settleMs">): ServiceImpl<typeof WorkspaceRemovalService> {
   return {
     async listWorkspaceRemovals() {
+      await beginRemovals(sql);
       const settleSeconds = Math.ceil(settleMs / 1000);
       const removals = (await listRemovals(sql)).map(({ removesAt, services, ...removal }) => ({
         workspaceId: removal.workspaceId,

@@ -7,7 +7,7 @@ import {
   type MarkedTable,
   type MarkRequest,
 } from "./marks.ts";
-import type { Held } from "./table.ts";
+import type { Leased } from "./table.ts";
 
 const WINDOW_MS = 1;
 const MAX_MARKS = 100;
@@ -21,14 +21,14 @@ export type MarkResult<Reason extends string> =
 export class CallMarker<Key extends object, Reason extends string> {
   readonly #sql: Sql;
   readonly #table: MarkedTable<Key, never, Reason>;
-  readonly #name: (call: Key & Held) => string;
+  readonly #name: (call: Key & Leased) => string;
   readonly #batcher: Batcher<Key & MarkRequest, MarkResult<Reason>>;
 
   /** @param name Names a claim: the key and the fence. */
   constructor(
     sql: Sql,
     table: MarkedTable<Key, never, Reason>,
-    name: (call: Key & Held) => string,
+    name: (call: Key & Leased) => string,
   ) {
     this.#sql = sql;
     this.#table = table;

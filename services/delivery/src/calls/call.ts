@@ -118,7 +118,7 @@ export interface Attempt {
 /** All times are milliseconds. `leaseMs` covers the renewal of a refused access token. */
 export interface CallPolicy extends RetryWaits {
   readonly leaseMs: number;
-  readonly heldMs: number;
+  readonly heldPlatformMs: number;
 }
 
 /** Read while the call and its siblings are locked. */

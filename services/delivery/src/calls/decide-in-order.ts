@@ -5,7 +5,7 @@ import type { CallKind } from "./kinds.ts";
 
 /** For statements of operators, after which nothing waits. */
 export const NO_WAITS = {
-  policy: { retryMs: [], leaseMs: 0, heldMs: 0 },
+  policy: { retryMs: [], leaseMs: 0, heldPlatformMs: 0 },
   random: () => 0,
 };
 

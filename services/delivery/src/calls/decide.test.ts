@@ -18,7 +18,7 @@ import { DELETION, PRIVATE_REPLY, REPLY, TARGET, VISIBILITY, type CallKind } fro
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW.getTime() + ms);
-const POLICY: CallPolicy = { retryMs: [60_000, 300_000], leaseMs: 60_000, heldMs: 5_000 };
+const POLICY: CallPolicy = { retryMs: [60_000, 300_000], leaseMs: 60_000, heldPlatformMs: 5_000 };
 
 const CALLING: Task = {
   targetId: "t",

@@ -26,7 +26,7 @@ import {
 // This file is longer than others on purpose: whether a call is sent again is one decision. What
 // becomes of an unknown outcome is read here from top to bottom, without a second file.
 
-type Fenced = Extract<CallEvent, { kind: keyof typeof HELD_IN }>;
+type Fenced = Extract<CallEvent, { kind: keyof typeof LEASED_IN }>;
 type Called = Extract<CallEvent, { kind: "called" }>;
 type MarkLost = Extract<CallEvent, { kind: "mark_lost" }>;
 type NotDone = Exclude<Outcome, Published>;
@@ -76,7 +76,7 @@ const PLATFORM_HELD = {
     "not sent: the platform left the latest publishing calls of several posts without an answer; the post is sent when the platform answers again",
 } as const;
 
-const HELD_IN = {
+const LEASED_IN = {
   platform_held: ["working"],
   looked: ["reconciling"],
   step_failed: ["working"],
@@ -88,7 +88,7 @@ const HELD_IN = {
 /** Only this function decides whether a call is sent, sent again, searched for or given up. */
 export function decide<C extends Call>(snapshot: Snapshot<C>, event: CallEvent): Decision<C> {
   if (isFenced(event))
-    return isHeld(snapshot.call, event) ? onWork(snapshot, event) : nothing(snapshot);
+    return isLeased(snapshot.call, event) ? onWork(snapshot, event) : nothing(snapshot);
   switch (event.kind) {
     case "called":
       return onCalled(snapshot, event);
@@ -104,11 +104,11 @@ export function decide<C extends Call>(snapshot: Snapshot<C>, event: CallEvent):
 }
 
 function isFenced(event: CallEvent): event is Fenced {
-  return event.kind in HELD_IN;
+  return event.kind in LEASED_IN;
 }
 
-function isHeld({ fence, status }: Call, event: Fenced): boolean {
-  const statuses: readonly CallStatus[] = HELD_IN[event.kind];
+function isLeased({ fence, status }: Call, event: Fenced): boolean {
+  const statuses: readonly CallStatus[] = LEASED_IN[event.kind];
   return fence === event.fence && statuses.includes(status);
 }
 
@@ -366,7 +366,7 @@ function fail<C extends Call>(
  */
 function onPlatformHeld<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
   const { call, now, policy } = snapshot;
-  const wakeAt = after(now, policy.heldMs);
+  const wakeAt = after(now, policy.heldPlatformMs);
   // If an earlier call has an unknown outcome, the user continues to see that.
   const isKnown = call.openUnknowns > 0 || call.errorMessage === PLATFORM_HELD.message;
   if (isKnown)

@@ -1,6 +1,6 @@
 import { isUniqueViolation, type ISql, type SqlFragment } from "@postrider/shared/postgres";
 import { isInPlace } from "#src/db/data-place.ts";
-import type { CallTable, Held } from "./table.ts";
+import type { CallTable, Leased } from "./table.ts";
 
 export interface Obstacle<Reason extends string> {
   readonly reason: Reason;
@@ -26,7 +26,7 @@ export interface MarkedTable<Key extends object, Row, Reason extends string> ext
 }
 
 /** Checked at the mark too: the database can be replaced after the claim. */
-export function isHeldBack(sql: ISql, isDoubtful: SqlFragment): SqlFragment {
+export function isDisplacedOrDoubtful(sql: ISql, isDoubtful: SqlFragment): SqlFragment {
   return sql`(not ${isInPlace(sql)} or ${isDoubtful})`;
 }
 
@@ -51,7 +51,7 @@ export async function listLostCalls<Key extends object, Lost extends object = ob
     limit ${limit}`;
 }
 
-export interface MarkRequest extends Held {
+export interface MarkRequest extends Leased {
   /** Several workspaces can have connected the same one. */
   readonly externalAccountId: string;
   readonly callMs: number;
@@ -66,15 +66,15 @@ export interface MarkRequest extends Held {
 }
 
 /** No other process works on it before `call_until`. */
-export interface Mark extends Held {
+export interface Mark extends Leased {
   readonly callNumber: number;
 }
 
 export type CommonReason =
   | "lost"
   | "missed"
-  /** An operator has to adopt the data, or the platform has to be searched first. */
-  | "held"
+  /** The data has to be adopted, the platform to be searched first, or the workspace is stopped. */
+  | "stopped"
   /** Another open call, indistinguishable for a search or first in order. */
   | "busy";
 

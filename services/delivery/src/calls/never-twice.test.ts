@@ -8,7 +8,11 @@ import { PRIVATE_REPLY, REPLY, TARGET, type CallKind } from "./kinds.ts";
 const START = Date.parse("2026-11-23T12:00:00Z");
 const CALL_MS = 60_000;
 const LEASE_MS = 30_000;
-const POLICY = { retryMs: [1_000, 60_000, 300_000, 900_000], leaseMs: 180_000, heldMs: 5_000 };
+const POLICY = {
+  retryMs: [1_000, 60_000, 300_000, 900_000],
+  leaseMs: 180_000,
+  heldPlatformMs: 5_000,
+};
 
 /** When the platform carries out a call, and what its worker reports. */
 const CALL_ENDS = [

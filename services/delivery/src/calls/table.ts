@@ -2,7 +2,7 @@ import type { ISql, SqlFragment, TransactionSql } from "@postrider/shared/postgr
 import type { Call, Marks } from "./call.ts";
 
 /** A stored fence that differs means that another worker has claimed the call. */
-export interface Held {
+export interface Leased {
   readonly fence: number;
 }
 
@@ -54,7 +54,15 @@ export function markedTypes(sql: ISql) {
     first_unknown_at timestamptz, external_id text`;
 }
 
-function toRow<Key extends object>({ toKey }: CallTable<Key, never>, call: Key & Held) {
+/**
+ * How many of a platform's places one workspace gets while others wait: half, so that one with a
+ * silent server of its own, or a long backlog, leaves room for others.
+ */
+export function placesOfWorkspace(maxPerPlatform: number): number {
+  return Math.ceil(maxPerPlatform / 2);
+}
+
+function toRow<Key extends object>({ toKey }: CallTable<Key, never>, call: Key & Leased) {
   return { ...toKey(call), fence: call.fence };
 }
 
@@ -62,13 +70,13 @@ function toRow<Key extends object>({ toKey }: CallTable<Key, never>, call: Key &
  * `ours` locks those that have one of the statuses and that their workers still hold, in the order
  * of their keys, so that two statements cannot deadlock.
  */
-function lockHeld<Key extends object>(
+function lockLeased<Key extends object>(
   sql: ISql,
   table: CallTable<Key, never>,
-  held: readonly (Key & Held)[],
+  leased: readonly (Key & Leased)[],
   statuses: readonly string[],
 ) {
-  const rows = held.map((each) => toRow(table, each));
+  const rows = leased.map((each) => toRow(table, each));
   return sql`
     ours as materialized (
       select ${table.key(sql)}, t.fence, t.status
@@ -107,15 +115,15 @@ export function takeLocked(
     where ${isSame(sql)}`;
 }
 
-/** No renewal once begun: no process works on it before `call_until`. Returns the held keys. */
+/** No renewal once begun: no process works on it before `call_until`. Returns the leased keys. */
 export async function renewLeases<Key extends object>(
   sql: ISql,
   table: CallTable<Key, never>,
-  held: readonly (Key & Held)[],
+  leased: readonly (Key & Leased)[],
   leaseMs: number,
-): Promise<readonly (Key & Held)[]> {
-  return await sql<(Key & Held)[]>`
-    with ${lockHeld(sql, table, held, ["working", "reconciling", "calling"])},
+): Promise<readonly (Key & Leased)[]> {
+  return await sql<(Key & Leased)[]>`
+    with ${lockLeased(sql, table, leased, ["working", "reconciling", "calling"])},
     renewed as (
       update ${table.rows(sql)} t
       set wake_at = now() + ${leaseMs} * interval '1 millisecond'
@@ -132,11 +140,11 @@ export async function renewLeases<Key extends object>(
 export async function releaseCalls<Key extends object>(
   sql: ISql,
   table: CallTable<Key, never>,
-  held: readonly (Key & Held)[],
+  leased: readonly (Key & Leased)[],
   delayMs: number,
 ): Promise<void> {
   await sql`
-    with ${lockHeld(sql, table, held, ["working", "reconciling"])}
+    with ${lockLeased(sql, table, leased, ["working", "reconciling"])}
     update ${table.rows(sql)} t
     set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
       wake_at = now() + ${Math.round(delayMs)} * interval '1 millisecond',

@@ -130,7 +130,7 @@ async function markCall<Key extends object, E, Reason extends string>(
     if (result.kind === "marked") return result;
     const { reason } = result;
     if (reason === "lost") return DONE;
-    if (reason === "busy" || reason === "held")
+    if (reason === "busy" || reason === "stopped")
       return { kind: "release", delayMs: BUSY_MS * (1 + deps.random()) };
     return { kind: "learned", event: toEvent(unmarked(reason)) };
   } catch (error) {

@@ -18,7 +18,6 @@ const LIMITS = {
   maxAccounts: 16,
   maxPerAccount: 4,
   maxPerPlatform: 48,
-  maxPerWorkspace: 24,
 };
 const ENDED = 20_000;
 const WAITING = 2_000;
@@ -91,7 +90,7 @@ test("claiming a comment action, finding lost calls and recording that a call be
     // actions of the other account are claimed without delay.
     expect(actions.filter(({ accountId }) => accountId === busy.id)).toHaveLength(4);
     expect(actions.map(({ id }) => id)).toContain(other);
-    const call = { callMs: 1_000, externalAccountId: "external-1" };
+    const call = { callMs: LIMITS.leaseMs, externalAccountId: "external-1" };
     const requests = actions.slice(0, 1).map((action) => ({ ...action, ...call }));
     expect(await markCalls(tx, ACTION_TABLE, requests)).toMatchObject([{ callNumber: 1 }]);
     return await rowsRead(tx);
@@ -183,10 +182,31 @@ test("the comment actions of one workspace take at most its share of the places 
   const workspaceId = randomUUID();
   for (let accounts = 0; accounts < 20; accounts += 1) await request(sql, newAccount(workspaceId));
   const other = await request(sql, newAccount(randomUUID()));
-  const limits = { ...LIMITS, platforms: ["x"], maxPerPlatform: 8, maxPerWorkspace: 4 };
+  const limits = { ...LIMITS, platforms: ["x"], maxPerPlatform: 8 };
   const claim = async () => (await sql.begin((tx) => claimActions(tx, limits))).actions;
 
   const claimed = [...(await claim()), ...(await claim())];
   expect(claimed.filter((action) => action.workspaceId === workspaceId)).toHaveLength(4);
   expect(claimed.map(({ id }) => id)).toContain(other);
+});
+
+test("claims and marks read few rows, even if the statistics of the database say that no comment action is open", async () => {
+  await using quiet = await openDatabase();
+  const { sql } = quiet;
+  await insertActions(sql, { accounts: 50, perAccount: 40, status: "succeeded" });
+  await quiet.migrationSql`vacuum analyze comment_actions, comment_action_queues`;
+  await insertActions(sql, { accounts: 16, perAccount: 125, status: "queued" });
+
+  await sql.begin(async (tx) => {
+    const { actions } = await claimActions(tx, { ...LIMITS, maxPerPlatform: 128 });
+    expect(actions).toHaveLength(64);
+    const afterClaim = await rowsRead(tx);
+    expect(afterClaim).toBeLessThan(1_500);
+    const requests = actions.map((action) => {
+      const { id, accountId: externalAccountId } = action;
+      return { ...action, callMs: 1_000, externalAccountId, callKey: id };
+    });
+    expect(await markCalls(tx, ACTION_TABLE, requests)).toHaveLength(64);
+    expect((await rowsRead(tx)) - afterClaim).toBeLessThan(1_500);
+  });
 });

@@ -14,7 +14,6 @@ const LIMITS = {
   maxAccounts: 16,
   maxPerAccount: 4,
   maxPerPlatform: 48,
-  maxPerWorkspace: 24,
 };
 const CALL = { callMs: 1_000, externalAccountId: "external-1" };
 

@@ -229,7 +229,7 @@ export class ActionStage implements AsyncDisposable {
 
   /** Starts a worker whose calls go to the simulated platforms. */
   startWorker(
-    database: Pick<TestDatabase, "url">,
+    database: Pick<TestDatabase, "sql" | "url">,
     options: ActionWorkerOptions & {
       readonly wrap?: (connector: CommentsConnector) => CommentsConnector;
       readonly wrapPrivate?: (connector: PrivateRepliesConnector) => PrivateRepliesConnector;

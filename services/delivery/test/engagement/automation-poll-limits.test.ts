@@ -144,7 +144,6 @@ test("a rate limit hit by a comment action stops the comment polls of the accoun
     maxAccounts: 16,
     maxPerAccount: 4,
     maxPerPlatform: 48,
-    maxPerWorkspace: 24,
   };
   const { actions } = await sql.begin((tx) => claimActions(tx, limits));
   expect(actions).toEqual([]);
@@ -153,7 +152,7 @@ test("a rate limit hit by a comment action stops the comment polls of the accoun
     from comment_action_queues`;
   expect(queue).toEqual({ seconds: 3600 });
 
-  await sql`update automation_accounts set held_until = now()`;
+  await sql`update automation_accounts set limited_until = now()`;
   await sql`update comment_action_queues set wake_at = now()`;
   const later = await sql.begin((tx) => claimActions(tx, limits));
   expect(later.actions).toHaveLength(1);

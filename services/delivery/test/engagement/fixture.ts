@@ -42,6 +42,7 @@ import {
   insertPrivateReplies,
 } from "#src/engagement/operations/insert-actions.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
+import { addNudge, nudgeWorkers } from "../nudges.ts";
 import { DEPLOYMENT, logger, STILL_CLOCKS } from "../publishing/fixture.ts";
 
 export interface TestAccount {
@@ -315,7 +316,7 @@ export interface ActionWorker extends AsyncDisposable {
 
 /** Starts a worker of comment actions with a database connection pool of its own. */
 export function startActionWorker(
-  database: Pick<TestDatabase, "url">,
+  database: Pick<TestDatabase, "sql" | "url">,
   world: CommentWorld,
   options: ActionWorkerOptions = {},
 ): ActionWorker {
@@ -339,16 +340,19 @@ export function startActionWorker(
     owner: newId(),
     finishRuns: options.finishRuns ?? finishRuns,
   });
+  const forget = addNudge(database.sql, claims.nudge);
   let isDead = false;
   return {
     claims,
     crash: async () => {
       isDead = true;
+      forget();
       await sql.end({ timeout: 0 });
     },
     [Symbol.asyncDispose]: async () => {
       if (isDead) return;
       isDead = true;
+      forget();
       await claims[Symbol.asyncDispose]();
       await sql.end({ timeout: 1 });
     },
@@ -375,6 +379,7 @@ export async function request(
     type,
   };
   await sql.begin((tx) => insertManualAction(tx, action));
+  nudgeWorkers(sql);
   return action.id;
 }
 
@@ -427,6 +432,7 @@ export async function requestPrivateReply(
     ...given,
   };
   const stored = await sql.begin((tx) => insertPrivateReplies(tx, [reply]));
+  nudgeWorkers(sql);
   return stored.has(reply.id) ? reply.id : undefined;
 }
 

@@ -16,8 +16,6 @@ const CLAIM = {
   maxSuspects: 1,
   mayTakeOver: true,
   maxPerPlatform: 64,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
   floors: null,
 };
 

@@ -5,12 +5,12 @@ import { expect, test } from "vitest";
 import { doubtCalls } from "#src/calls/doubt.ts";
 import { listLostCalls, markCalls } from "#src/calls/marks.ts";
 import { releaseCalls } from "#src/calls/table.ts";
-import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
+import { delayAccounts } from "#src/publishing/db/account-breakers.ts";
 import { scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimHeads, claimTasks } from "#src/publishing/db/claims.ts";
-import { deletePause, insertPause } from "#src/publishing/db/holds.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
+import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
 const PLATFORMS = ["x", "bluesky"];
@@ -23,8 +23,6 @@ const CLAIM = {
   maxSuspects: 1,
   mayTakeOver: true,
   maxPerPlatform: 64,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
   floors: null,
 };
 
@@ -120,7 +118,7 @@ test("a search for due tasks reads a few rows of a paused platform, however many
   });
 
   await deletePause(sql, "platform", "x");
-  expect((await claim(sql)).tasks).toHaveLength(32);
+  expect((await claim(sql)).tasks).toHaveLength(CLAIM.limit);
 });
 
 test("a claim reads few rows of an account with many due tasks", async () => {
@@ -169,7 +167,7 @@ test("claims skip an account that waits for a rate limit until the limit ends", 
   const { sql } = database;
   const [accountId = ""] = await insertBacklog(sql, { platform: "x", accounts: 1, perAccount: 2 });
   const until = new Date(Date.now() + 60_000);
-  await sql.begin((tx) => holdAccounts(tx, [{ accountId, workspaceId: randomUUID(), until }]));
+  await sql.begin((tx) => delayAccounts(tx, [{ accountId, workspaceId: randomUUID(), until }]));
 
   expect(await claim(sql)).toEqual({ tasks: [], hasMore: true });
 
@@ -184,7 +182,7 @@ test("a platform is searched for a post with an unknown outcome even while the p
   const { sql } = database;
   const target = await requestOther(sql, new World());
   const until = new Date(Date.now() + 60_000);
-  await sql.begin((tx) => holdAccounts(tx, [{ ...target, until }]));
+  await sql.begin((tx) => delayAccounts(tx, [{ ...target, until }]));
   await insertPause(sql, "platform", "x");
   expect((await claim(sql)).tasks).toEqual([]);
 

@@ -4,7 +4,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
-import { HeldTasks } from "#src/publishing/jobs/claim-tasks/held-tasks.ts";
+import { LeasedTasks } from "#src/publishing/jobs/claim-tasks/leased-tasks.ts";
 import { openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
 
 /** Number of targets of one workspace that may be in work on one platform. */
@@ -53,7 +53,7 @@ test("a process with many targets of one workspace still publishes the targets o
 
 test("workspaces whose tasks never end leave places of a process for one more workspace", async () => {
   await using database = await openDatabase();
-  await using held = new HeldTasks({
+  await using leased = new LeasedTasks({
     sql: database.sql,
     leaseMs: 60_000,
     logger: createLogger({ service: "test", level: "silent" }),
@@ -62,10 +62,10 @@ test("workspaces whose tasks never end leave places of a process for one more wo
   const workspaces = Array.from({ length: 5 }, () => newId());
   // As the worker claims: while it may, and as many as it may.
   for (const workspaceId of workspaces)
-    while (!held.busyWorkspaces.includes(workspaceId)) {
-      const claimed = Math.min(50, held.claimable);
+    while (!leased.busyWorkspaces.includes(workspaceId)) {
+      const claimed = Math.min(50, leased.claimable);
       expect(claimed).toBeGreaterThan(0);
-      for (let count = 0; count < claimed; count += 1) held.hold({ workspaceId } as ClaimedTask);
+      for (let count = 0; count < claimed; count += 1) leased.lease({ workspaceId } as ClaimedTask);
     }
-  expect(held.claimable).toBeGreaterThan(0);
+  expect(leased.claimable).toBeGreaterThan(0);
 });

@@ -8,7 +8,7 @@ import { claimTasks } from "#src/publishing/db/claims.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { nameClaim, type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
 import { createHandleStore } from "#src/publishing/jobs/claim-tasks/handle-store.ts";
-import { HeldTasks } from "#src/publishing/jobs/claim-tasks/held-tasks.ts";
+import { LeasedTasks } from "#src/publishing/jobs/claim-tasks/leased-tasks.ts";
 import {
   logger,
   openDatabase,
@@ -27,8 +27,6 @@ const CLAIM = {
   maxSuspects: 1,
   mayTakeOver: true,
   maxPerPlatform: 64,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
   floors: null,
 };
 
@@ -276,9 +274,9 @@ test("a process that claims a publish task again whose lease it had lost interru
   await using database = await openDatabase();
   const { stale, current } = await claimTwice(database.sql);
   const { sql } = database;
-  await using inWork = new HeldTasks({ sql, leaseMs: 200, logger, onEnd: () => undefined });
-  using first = inWork.hold(stale);
-  using second = inWork.hold(current);
+  await using inWork = new LeasedTasks({ sql, leaseMs: 200, logger, onEnd: () => undefined });
+  using first = inWork.lease(stale);
+  using second = inWork.lease(current);
 
   await eventually(() => first.lost.aborted);
   expect(second.lost.aborted).toBe(false);

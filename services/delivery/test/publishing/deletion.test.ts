@@ -19,6 +19,8 @@ import {
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
+/** Only a crash or an outage repeats a deletion: no lease ends while a loaded machine is slow. */
+const PATIENT = { settings: { leaseMs: 60_000 } };
 
 async function publishOne(sql: Sql, target: TestTarget): Promise<string> {
   await request(sql, target);
@@ -30,7 +32,7 @@ async function openPublished() {
   const database = await openDatabase();
   const { sql } = database;
   const world = new World();
-  const worker = startWorker(database, world);
+  const worker = startWorker(database, world, PATIENT);
   const target = world.addTarget();
   const id = await publishOne(sql, target);
   return {
@@ -303,6 +305,27 @@ test("a worker whose deletion task was claimed by another worker cannot record t
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
 });
 
+test("a deletion whose lease ended while its worker waited for the access token is sent once, by the worker that claimed it then", async () => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
+  const token = Promise.withResolvers<void>();
+  world.renewing = { accountId: target.accountId, ended: token.promise };
+  await consume(sql, [toDeletionRecord(target, id)]);
+  await eventually(
+    async () => (await sql`select 1 from deletion_tasks where fence = 1`).length === 1,
+  );
+  world.renewing = undefined;
+  await sql`update deletion_tasks set wake_at = now()`;
+  await expectDeletion(sql, target, "deleted");
+  token.resolve();
+
+  const later = world.addTarget({ accountId: target.accountId });
+  const laterId = await publishOne(sql, later);
+  await consume(sql, [toDeletionRecord(later, laterId)]);
+  await expectDeletion(sql, later, "deleted");
+  expect(world.deletes.map(({ externalId }) => externalId)).toEqual([id, laterId]);
+});
+
 test("two workers run all deletions of an account one at a time", async () => {
   await using database = await openDatabase();
   const { sql } = database;
@@ -322,8 +345,8 @@ test("two workers run all deletions of an account one at a time", async () => {
     running.set(account.externalId, count - 1);
     return { kind: "deleted" };
   });
-  await using _one = startWorker(database, world);
-  await using _other = startWorker(database, world);
+  await using _one = startWorker(database, world, PATIENT);
+  await using _other = startWorker(database, world, PATIENT);
 
   await insertPublished(
     sql,

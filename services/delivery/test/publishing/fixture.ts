@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { create, fromJsonString, toJsonString, type MessageInitShape } from "@bufbuild/protobuf";
@@ -65,6 +66,7 @@ import type {
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
+import { addNudge, nudgeWorkers } from "../nudges.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../../schema.sql", import.meta.url));
 export const logger = createLogger({
@@ -73,7 +75,9 @@ export const logger = createLogger({
 });
 
 /** The encryption of handles (upload ids and similar values from platforms) that tests use. */
-export const SEALING = createHandleSealing([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
+export const SEALING = createHandleSealing([
+  { id: "k1", secret: createSecretKey(Buffer.alloc(32, 7)) },
+]);
 
 /**
  * Id of the deployment of Postrider to which the data of tests belongs: the default of
@@ -361,8 +365,6 @@ const SETTINGS: PublishingSettings = {
   holdAfterUnknowns: 5,
   probeMs: [200, 400],
   maxPerPlatform: 64,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
 };
 
 /** A worker in the test process that acts as a separate delivery process. */
@@ -446,15 +448,21 @@ export function startWorker(
   const claims = startClaimTasks(deps);
   const openPermalink = options.openPermalink ?? (() => Promise.resolve(200));
   const deletions = startClaimDeletions({ ...deps, openPermalink: () => openPermalink });
+  const forget = addNudge(database.sql, () => {
+    claims.nudge();
+    deletions.nudge();
+  });
   let isDead = false;
   return {
     claims,
     crash: async () => {
       isDead = true;
+      forget();
       await sql.end({ timeout: 0 });
     },
     [Symbol.asyncDispose]: async () => {
       if (isDead) return;
+      forget();
       await deletions[Symbol.asyncDispose]();
       await claims[Symbol.asyncDispose]();
       await sql.end({ timeout: 1 });
@@ -555,6 +563,7 @@ export async function lastDeletion(sql: Sql, target: TestTarget) {
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
   const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
   await sql.begin((tx) => handle(tx, records));
+  nudgeWorkers(sql);
 }
 
 /** Requests the publication of targets, each as the only target of a post. */

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createSecretKey } from "node:crypto";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -25,7 +26,7 @@ import {
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const ADDRESS = "https://upload.example.test/?upload_id=secret-upload";
 const MADE: Handles = { uri: ADDRESS };
-const KEY = { id: "k1", secret: Buffer.alloc(32, 7) };
+const KEY = { id: "k1", secret: createSecretKey(Buffer.alloc(32, 7)) };
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -139,7 +140,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
 
 test("an upload address that was encrypted with an older key stays readable after a newer key is added", () => {
   const task = { targetId: "t", generation: 1 };
-  const newer = { id: "k2", secret: Buffer.alloc(32, 8) };
+  const newer = { id: "k2", secret: createSecretKey(Buffer.alloc(32, 8)) };
   const both = createHandleSealing([newer, KEY]);
   expect(both.open(task, SEALING.seal(task, MADE))).toEqual(MADE);
   expect(() => SEALING.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");

@@ -3,17 +3,17 @@ import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { listLostCalls } from "#src/calls/marks.ts";
-import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
+import { delayAccounts } from "#src/publishing/db/account-breakers.ts";
 import { cancelTasks } from "#src/publishing/db/cancellations.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
 import { claimQuestions, findNextQuestion } from "#src/publishing/db/detail-questions.ts";
-import { deletePause, insertPause } from "#src/publishing/db/holds.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { closeBreakers } from "#src/publishing/db/platform-breakers.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { insertRequests } from "#src/publishing/db/tasks.ts";
+import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
 import { openDatabase, World } from "./fixture.ts";
 
 const PLATFORMS = ["x"];
@@ -24,8 +24,6 @@ const CLAIM = {
   suspectAfter: 3,
   maxSuspects: 1,
   mayTakeOver: true,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
 };
 const ENDED = 10_000;
 
@@ -132,7 +130,7 @@ test("the repeated searches for due deletions do not read the targets that were 
     await sql`update deletion_tasks set status = 'deleted'`;
     const { floor } = await findNextDeletion(sql, null);
     const claim = (since: Date | null) => (tx: TransactionSql) =>
-      claimDeletions(tx, { ...LEASE, maxPerWorkspace: 64, since });
+      claimDeletions(tx, { ...LEASE, since });
 
     expect(await countPages((tx) => findNextDeletion(tx, null))).toBeGreaterThan(100);
     expect(await countPages((tx) => findNextDeletion(tx, floor))).toBeLessThan(50);
@@ -192,7 +190,7 @@ test("the search for due tasks, which starts at its search floor, finds the seco
   const { accountId, targetId } = await insertOldTask();
   const other = await insertOldTask(accountId);
   const until = new Date(Date.now() + 3_600_000);
-  await sql.begin((tx) => holdAccounts(tx, [{ accountId, workspaceId: randomUUID(), until }]));
+  await sql.begin((tx) => delayAccounts(tx, [{ accountId, workspaceId: randomUUID(), until }]));
   await sql.begin((tx) => claimFrom(tx, null));
   const { floors, waitMs } = await findNextTask(sql, PLATFORMS, null);
   expect(waitMs).toBeGreaterThan(3_000_000);

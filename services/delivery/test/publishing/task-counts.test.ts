@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Sql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
-import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
+import { delayAccounts } from "#src/publishing/db/account-breakers.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
-import { deletePause, insertPause } from "#src/publishing/db/holds.ts";
 import { countTasks } from "#src/publishing/db/task-counts.ts";
+import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
 const LONG_AGO = new Date("2026-01-05T09:00:00.000Z");
@@ -20,8 +20,6 @@ async function claim(sql: Sql, limit = 50) {
     maxSuspects: 1,
     mayTakeOver: true,
     maxPerPlatform: 64,
-    maxPerWorkspace: 32,
-    maxWhileAlone: 32,
     floors: null,
   };
   return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
@@ -67,12 +65,13 @@ test("the reported waiting time of the publish tasks is that of the claimable ta
 test("publish tasks of an account that waits for a rate limit or after failures do not count as overdue", async () => {
   await using database = await openDatabase();
   const { first } = await requestTwo(database.sql);
-  const hold = (until: Date) => database.sql.begin((tx) => holdAccounts(tx, [{ ...first, until }]));
+  const delay = (until: Date) =>
+    database.sql.begin((tx) => delayAccounts(tx, [{ ...first, until }]));
 
-  await hold(new Date(Date.now() - 1_000));
+  await delay(new Date(Date.now() - 1_000));
   expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
 
-  await hold(new Date(Date.now() + 60_000));
+  await delay(new Date(Date.now() + 60_000));
   expect(await read(database.sql)).toEqual({ states: { due: 1, gated: 1 }, since: LATER });
 });
 
@@ -97,7 +96,7 @@ test("publish tasks of a platform that an operator paused count as paused, even 
   await using database = await openDatabase();
   const { first } = await requestTwo(database.sql);
   const until = new Date(Date.now() + 60_000);
-  await database.sql.begin((tx) => holdAccounts(tx, [{ ...first, until }]));
+  await database.sql.begin((tx) => delayAccounts(tx, [{ ...first, until }]));
 
   await insertPause(database.sql, "platform", "x");
 

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import type { Client } from "@connectrpc/connect";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { newId } from "@postrider/shared/ids";
@@ -12,7 +13,7 @@ import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 import { logger } from "../publishing/fixture.ts";
 
 /** The keys that encrypt signing secrets in tests. */
-export const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
+export const SEALING_KEYS = [{ id: "k1", secret: createSecretKey(Buffer.alloc(32, 7)) }];
 
 /**
  * The webhooks part of the delivery service on a database of its own, without the jobs that send

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { newId } from "@postrider/shared/ids";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
@@ -20,8 +21,8 @@ import {
   type Webhooks,
 } from "./fixture.ts";
 
-const NEWER = { id: "k2", secret: Buffer.alloc(32, 8) };
-const OTHER = { id: "k3", secret: Buffer.alloc(32, 9) };
+const NEWER = { id: "k2", secret: createSecretKey(Buffer.alloc(32, 8)) };
+const OTHER = { id: "k3", secret: createSecretKey(Buffer.alloc(32, 9)) };
 
 let webhooks: Webhooks;
 beforeEach(async () => {

@@ -113,12 +113,8 @@ class BatchedAdmission implements Admission {
   /** Decides by fresh answers; undefined if the accounts service must be asked. */
   #fromStock(known: KnownKey, source: AdmissionSource, address: string, now: number) {
     if (now >= known.freshUntil) return undefined;
-    const id = workspaceOf(known, source.workspaceId);
-    if (id === undefined) return this.#refusals.ofWorkspace(known, source, address, now);
-    const budget = this.#budgets.get(id);
-    if (budget === undefined || now >= budget.askedAt + FRESH_MS) return undefined;
-    const elsewhere = this.#refusals.ofElsewhere(budget, address, now);
-    if (elsewhere !== undefined) return elsewhere;
+    const budget = this.#usableBudget(known, source, address, now, FRESH_MS);
+    if (!(budget instanceof WorkspaceBudget)) return budget;
     // That a workspace is not verified is asked each time: the operator who verifies it is told at
     // once that it may write posts, so its next request must find that.
     if (budget.verified && budget.takeFromStock(now)) return admitted(known, budget, now);
@@ -139,12 +135,8 @@ class BatchedAdmission implements Admission {
   #withoutAccounts(source: AdmissionSource, address: string, now: number): AdmissionResult {
     const known = this.#keys.find(source.key);
     if (known === undefined || now >= known.usableUntil) return UNAVAILABLE;
-    const id = workspaceOf(known, source.workspaceId);
-    if (id === undefined) return this.#refusals.ofWorkspace(known, source, address, now);
-    const budget = this.#budgets.get(id);
-    if (budget === undefined || now >= budget.askedAt + USABLE_MS) return UNAVAILABLE;
-    const elsewhere = this.#refusals.ofElsewhere(budget, address, now);
-    if (elsewhere !== undefined) return elsewhere;
+    const budget = this.#usableBudget(known, source, address, now, USABLE_MS);
+    if (!(budget instanceof WorkspaceBudget)) return budget ?? UNAVAILABLE;
     if (budget.takeFromStock(now) || budget.takeOnCredit()) return admitted(known, budget, now);
     return UNAVAILABLE;
   }
@@ -183,16 +175,30 @@ class BatchedAdmission implements Admission {
   #fromAnswer(source: AdmissionSource, address: string, now: number) {
     const known = this.#keys.find(source.key);
     if (known === undefined) return this.#refusals.ofKey(source.key, address, now);
-    const id = workspaceOf(known, source.workspaceId);
-    if (id === undefined) return this.#refusals.ofWorkspace(known, source, address, now);
-    const budget = this.#budgets.get(id);
-    if (budget === undefined) return UNAVAILABLE;
-    const elsewhere = this.#refusals.ofElsewhere(budget, address, now);
-    if (elsewhere !== undefined) return elsewhere;
+    const budget = this.#usableBudget(known, source, address, now, Infinity);
+    if (!(budget instanceof WorkspaceBudget)) return budget ?? UNAVAILABLE;
     if (budget.takeArrived() || budget.takeFromStock(now)) return admitted(known, budget, now);
     if (budget.isEmpty(now)) return limited(budget, now);
     // What arrived made up for requests on credit, and the accounts service has more.
     return this.#askAccounts(source, address, now);
+  }
+
+  /**
+   * The budget from which the request may take; a refusal if its key may not use the workspace, or
+   * the workspace is not here; undefined if the newest answer about it is too old.
+   */
+  #usableBudget(
+    known: KnownKey,
+    source: AdmissionSource,
+    address: string,
+    now: number,
+    maxAgeMs: number,
+  ): WorkspaceBudget | AdmissionResult | undefined {
+    const id = workspaceOf(known, source.workspaceId);
+    if (id === undefined) return this.#refusals.ofWorkspace(known, source, address, now);
+    const budget = this.#budgets.get(id);
+    if (budget === undefined || now >= budget.askedAt + maxAgeMs) return undefined;
+    return this.#refusals.ofElsewhere(budget, address, now) ?? budget;
   }
 
   #budgetOf({ key, workspaceId }: AdmissionSource): WorkspaceBudget | undefined {

@@ -22,6 +22,7 @@ const LONG_CALLS: ReadonlySet<DescMethodUnary> = new Set([
   MediaService.method.importMedia,
   MetricsService.method.refreshMetrics,
 ]);
+const LONG = { key: "long", max: MAX_CALLS_IN_FLIGHT / 2, isCommon: true };
 /** A workspace with long calls gets a third of all, and several leave some for others. */
 const WORKSPACE_PER_FREE = 1 / 2;
 const MAX_WAITING = 4_000;
@@ -41,7 +42,7 @@ export function createCallPermits(): CallPermits {
     const owner = findContext()?.workspaceId;
     const shares = [
       ...(owner === undefined ? [] : [{ key: owner, perFree: WORKSPACE_PER_FREE }]),
-      ...(LONG_CALLS.has(method) ? [{ key: "long", max: MAX_CALLS_IN_FLIGHT / 2 }] : []),
+      ...(LONG_CALLS.has(method) ? [LONG] : []),
     ];
     return await permits.acquire({ shares });
   };

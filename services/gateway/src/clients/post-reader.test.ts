@@ -92,25 +92,53 @@ test("posts that the posts service leaves out of a full answer are requested in 
   });
   const reads = ["a", "b", "c", "d", "e"].map((id) => reader.get("w", id, "en"));
   expect((await Promise.all(reads)).map(({ id }) => id)).toEqual(["a", "b", "c", "d", "e"]);
-  expect(asked).toEqual([["a", "b", "c", "d", "e"], ["c", "d", "e"], ["e"]]);
+  expect(asked).toEqual([["a", "b", "c", "d", "e"], ["c", "d"], ["e"]]);
 });
 
-test("the gateway reads posts with at most eight concurrent calls to the posts service", async () => {
+test("the gateway reads posts with at most eight concurrent calls to the posts service, and those of one workspace with at most four", async () => {
   let [inFlight, most] = [0, 0];
   const reader = createPostReader({
     batchGetPosts: async ({ refs = [] }) => {
       most = Math.max(most, (inFlight += 1));
       await nextTurn();
       inFlight -= 1;
-      const posts = refs.map(({ id = "" }) => ({ id, workspaceId: "w" }));
+      const posts = refs.map(({ id = "", workspaceId = "" }) => ({ id, workspaceId }));
       return create(BatchGetPostsResponseSchema, { posts });
     },
   });
-  const reads = Array.from({ length: 2_000 }, (_unused, index) =>
-    reader.get("w", `p${index}`, "en"),
+  const readAll = async (workspaces: number) => {
+    most = 0;
+    const reads = Array.from({ length: 2_000 }, (_unused, index) =>
+      reader.get(`w${index % workspaces}`, `p${index}`, "en"),
+    );
+    expect(await Promise.all(reads)).toHaveLength(2_000);
+    return most;
+  };
+  expect(await readAll(1)).toBe(4);
+  expect(await readAll(1_000)).toBe(8);
+});
+
+test("the read of a post waits for no reads of large posts of another workspace", async () => {
+  const asked: string[][] = [];
+  const reader = createPostReader({
+    batchGetPosts: async ({ refs = [] }) => {
+      const known = refs.map(({ id = "", workspaceId = "" }) => ({ id, workspaceId }));
+      asked.push(known.map(({ workspaceId }) => workspaceId));
+      await nextTurn();
+      const deferred = known.length > 7 ? { deferredFrom: 7 } : {};
+      return create(BatchGetPostsResponseSchema, { posts: known.slice(0, 7), ...deferred });
+    },
+  });
+  const large = Array.from({ length: 600 }, (_unused, index) =>
+    reader.get("large", `p${index}`, "en"),
   );
-  expect(await Promise.all(reads)).toHaveLength(2_000);
-  expect(most).toBe(8);
+  await nextTurn();
+  await reader.get("other", "p", "en");
+  const ahead = asked.findIndex((workspaces) => workspaces.includes("other"));
+  expect(ahead).toBe(4);
+  await Promise.all(large);
+  // What a full answer left out is asked for in numbers that fit into one.
+  expect(asked.filter(({ length }) => length > 8).length).toBeLessThanOrEqual(6);
 });
 
 test("a call for several post reads carries the request id of each of these reads", async () => {

@@ -23,6 +23,8 @@ interface Waiting {
   readonly id: string;
   readonly locale: Locale;
   readonly context: RequestContext | undefined;
+  /** How many reads of its workspace fitted into the answer that left this one out. */
+  fitting?: number;
   readonly resolve: (post: Post) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -31,12 +33,17 @@ const MAX_REFS = 100;
 const MAX_BYTES = 2 * 1024 * 1024;
 /** Further reads wait. With `MAX_BYTES`, this bounds the memory of the answers. */
 const MAX_CALLS = 8;
+const MAX_CALLS_PER_WORKSPACE = MAX_CALLS / 2;
 
-/** A call costs more than its SQL statement. A read that is alone is not delayed. */
+/**
+ * A call costs more than its SQL statement. A read that is alone is not delayed. Workspaces take
+ * turns: many reads of large posts of one, whose answers are full, delay no read of another.
+ */
 class BatchingPostReader implements PostReader {
   readonly #client: PostsClient;
   #waiting: Waiting[] = [];
   #callsInFlight = 0;
+  readonly #callsOf = new Map<string, number>();
   #isScheduled = false;
 
   constructor(client: PostsClient) {
@@ -64,22 +71,42 @@ class BatchingPostReader implements PostReader {
   #flush(): void {
     while (this.#waiting.length > 0 && this.#callsInFlight < MAX_CALLS) {
       const batch = this.#take();
+      if (batch.length === 0) return;
+      const workspaces = new Set(batch.map(({ workspaceId }) => workspaceId));
       this.#callsInFlight += 1;
+      this.#countCall(workspaces, 1);
       const context = shareContext(batch.map((read) => read.context)) ?? { requestId: newId() };
       void runInContext(context, () => this.#read(batch)).finally(() => {
         this.#callsInFlight -= 1;
+        this.#countCall(workspaces, -1);
         this.#schedule();
       });
     }
   }
 
+  #countCall(workspaces: ReadonlySet<string>, change: 1 | -1): void {
+    for (const id of workspaces) {
+      const calls = (this.#callsOf.get(id) ?? 0) + change;
+      if (calls === 0) this.#callsOf.delete(id);
+      else this.#callsOf.set(id, calls);
+    }
+  }
+
   /** The texts of an answer about errors are in one language. */
   #take(): readonly Waiting[] {
-    const locale = this.#waiting[0]?.locale;
-    const batch = this.#waiting.filter((read) => read.locale === locale).slice(0, MAX_REFS);
-    const taken = new Set(batch);
+    const allowed = this.#waiting.filter(
+      ({ workspaceId }) => (this.#callsOf.get(workspaceId) ?? 0) < MAX_CALLS_PER_WORKSPACE,
+    );
+    const reads = allowed.filter(({ locale }) => locale === allowed[0]?.locale);
+    const byWorkspace = Map.groupBy(reads, ({ workspaceId }) => workspaceId);
+    const turns = [...byWorkspace.values()].flatMap((own) => {
+      const limit = Math.min(...own.map(({ fitting = MAX_REFS }) => fitting));
+      return own.slice(0, limit).map((read, turn) => ({ read, turn }));
+    });
+    const inTurn = turns.toSorted((a, b) => a.turn - b.turn).slice(0, MAX_REFS);
+    const taken = new Set(inTurn.map(({ read }) => read));
     this.#waiting = this.#waiting.filter((read) => !taken.has(read));
-    return batch;
+    return [...taken];
   }
 
   async #read(batch: readonly Waiting[]): Promise<void> {
@@ -94,10 +121,19 @@ class BatchingPostReader implements PostReader {
         if (post === undefined) reject(notFound());
         else resolve(post);
       }
-      this.#waiting.unshift(...batch.slice(deferredFrom));
+      this.#defer(batch, deferredFrom);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+  }
+
+  #defer(batch: readonly Waiting[], from: number): void {
+    const deferred = batch.slice(from);
+    for (const read of deferred) {
+      const fitted = batch.slice(0, from).filter((each) => each.workspaceId === read.workspaceId);
+      read.fitting = Math.max(1, fitted.length);
+    }
+    this.#waiting.unshift(...deferred);
   }
 }
 

@@ -74,4 +74,5 @@ export interface DeclaredFile {
 export type InspectFile = (
   path: string,
   declared: DeclaredFile | undefined,
+  workspaceId?: string,
 ) => Promise<InspectionResult>;

@@ -121,6 +121,7 @@ export function isRefusal(value: unknown): value is Refusal {
 }
 
 export interface RenderJob {
+  readonly workspaceId?: string;
   readonly contentType: string;
   readonly plans: readonly RenditionPlan[];
   readonly open: () => AsyncIterable<Uint8Array>;

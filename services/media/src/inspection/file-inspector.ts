@@ -43,11 +43,11 @@ function splitFiles(
 /** The promise never rejects. */
 async function renderImages(
   runner: InspectionRunner,
-  { contentType, plans, open, receive }: RenderJob,
+  { contentType, plans, open, receive, workspaceId: owner }: RenderJob,
   { limits, logger }: { readonly limits: InspectionLimits; readonly logger: Logger },
 ): Promise<RenderEnd> {
   const end = await runner.run({
-    request: { kind: "render", contentType, plans, limits },
+    request: { kind: "render", owner, contentType, plans, limits },
     open,
     receive: async (found, { content }) => {
       if (!answers(found, plans.length))
@@ -124,10 +124,10 @@ export function createFileInspector(
       ? new InspectionPool({ maxWaiting })
       : new RemoteInspections({ url: inspectorUrl, maxWaiting });
   return {
-    inspect: async (path, declared) => {
+    inspect: async (path, declared, owner) => {
       const target = `${path}.delivery`;
       const end = await runner.run({
-        request: { declared, limits },
+        request: { owner, declared, limits },
         open: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }),
         receive: async (_end, { content }) => await writeNewFile(target, content),
       });

@@ -31,8 +31,10 @@ export class InspectionPool implements InspectionRunner {
 
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
+    // An owner may use all processes, and one without a file in work comes first.
+    const shares = [{ key: inspection.request.owner ?? "", perFree: MAX_PROCESSES }];
     // `acquire` fails only when too many files wait, or the pool is disposed.
-    using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
+    using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     clearTimeout(this.#idleTimer);
     try {

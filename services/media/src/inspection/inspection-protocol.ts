@@ -14,13 +14,18 @@ export interface InspectionLimits {
   readonly timeMs: number;
 }
 
-export interface InspectRequest {
+/** Files of one owner do not keep those of others waiting. */
+interface OwnedFile {
+  readonly owner?: string | undefined;
+}
+
+export interface InspectRequest extends OwnedFile {
   readonly declared: DeclaredFile | undefined;
   readonly limits: InspectionLimits;
 }
 
 /** The file is an image that an inspection has accepted. */
-export interface RenderRequest {
+export interface RenderRequest extends OwnedFile {
   readonly kind: "render";
   readonly contentType: string;
   readonly plans: readonly RenditionPlan[];

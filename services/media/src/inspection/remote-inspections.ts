@@ -37,8 +37,9 @@ export class RemoteInspections implements InspectionRunner {
 
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
+    const shares = [{ key: inspection.request.owner ?? "", perFree: 1 }];
     // `acquire` fails only when too many files wait, or the service stops.
-    using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
+    using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     try {
       const timeout = AbortSignal.timeout(MAX_TOTAL_MS);

@@ -99,7 +99,7 @@ export class Imports implements AsyncDisposable {
     };
     const contentType = await downloadFile(client, { url, path, limits, totalMs, signal, reserve });
     failpoint("media.import-downloaded");
-    const media = await this.#inspect(path, { url, contentType });
+    const media = await this.#inspect(path, { url, contentType, workspaceId });
     return await use({ path, media });
   }
 
@@ -120,9 +120,12 @@ export class Imports implements AsyncDisposable {
 
   async #inspect(
     path: string,
-    answered: Pick<Answered, "url" | "contentType">,
+    {
+      workspaceId,
+      ...answered
+    }: Pick<Answered, "url" | "contentType"> & Pick<Import, "workspaceId">,
   ): Promise<InspectedMedia> {
-    const result = await this.#options.inspect(path, undefined);
+    const result = await this.#options.inspect(path, undefined, workspaceId);
     if (result.kind === "unavailable") throw unavailable();
     if (result.kind === "accepted") return result.media;
     const { violation } = result;

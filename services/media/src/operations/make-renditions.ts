@@ -106,6 +106,7 @@ async function makeAtOnce(
   try {
     const end = await measureRender(() =>
       deps.render({
+        workspaceId: making.media.workspaceId,
         contentType: source.contentType,
         plans,
         open: () => readObject(store, source, signal),

@@ -134,7 +134,8 @@ export class UploadChecks implements AsyncDisposable {
     return await space.withFolder(async (folder) => {
       const path = join(folder, "upload");
       await copyObject(store, key, { path, signal });
-      const result = await inspect(path, { contentType: media.contentType, bytes: media.bytes });
+      const declared = { contentType: media.contentType, bytes: media.bytes };
+      const result = await inspect(path, declared, media.workspaceId);
       signal.throwIfAborted();
       if (result.kind === "unavailable") return "unavailable";
       if (result.kind === "rejected") return await this.#reject(media, lease, result.violation);

@@ -1,10 +1,5 @@
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import {
-  isInfrastructureError,
-  type ISql,
-  type Sql,
-  type TransactionSql,
-} from "@postrider/shared/postgres";
+import { isInfrastructureError, type ISql, type Sql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { isLockTimeout } from "@postrider/shared/postgres/idempotency";
 import { insertPosts, type InsertRefusal } from "#src/db/insert-posts.ts";
@@ -36,8 +31,12 @@ export type InsertResult =
 /** Inserts posts in the order in which they arrive, many with one statement and one commit. */
 export type PostInserts = Pick<Gatherer<PendingPost, InsertResult>, "submit" | "submitAlone">;
 
+/**
+ * A post for a queue slot is inserted alone, because the search for its slot can be long: the posts
+ * of other workspaces would wait for it in the same transaction.
+ */
 export function createPostInserts(sql: Sql): PostInserts {
-  return new Gatherer<PendingPost, InsertResult>({
+  const gatherer = new Gatherer<PendingPost, InsertResult>({
     handle: (pending) => insertPending(sql, pending),
     isOfItem: (error) =>
       isRefused(error) ||
@@ -47,62 +46,52 @@ export function createPostInserts(sql: Sql): PostInserts {
       isDeadlock(error) ||
       !isInfrastructureError(error),
   });
+  const submitAlone: PostInserts["submitAlone"] = (post) => gatherer.submitAlone(post);
+  return {
+    submit: (post) =>
+      typeof post.source === "function" ? submitAlone(post) : gatherer.submit(post),
+    submitAlone,
+  };
 }
 
 async function insertPending(
   sql: Sql,
   pending: readonly PendingPost[],
 ): Promise<readonly InsertResult[]> {
-  const queued = pending.filter(({ source }) => typeof source === "function");
-  if (queued.length === 0) return await insertBuilt(sql, pending, new Map());
-  return await sql.begin(async (tx) => {
-    const slots = await chooseSlots(
-      tx,
-      queued.map(({ workspaceId }) => workspaceId),
-    );
-    return await insertBuilt(tx, pending, slots);
-  });
+  const built: BuiltPost[] = [];
+  for (const { workspaceId, source } of pending) {
+    if (typeof source === "function") return [await insertQueued(sql, workspaceId, source)];
+    built.push(source);
+  }
+  return await insertBuilt(sql, built);
 }
 
-/** Locks on the rules, in the order of the workspaces, keep other posts from the same slots. */
-async function chooseSlots(
-  tx: TransactionSql,
-  workspaceIds: readonly string[],
-): Promise<ReadonlyMap<string, QueueSlot>> {
-  // The statements of a transaction are executed in the order in which they are sent.
-  const ordered = workspaceIds.toSorted();
-  const rules = await Promise.all(ordered.map((id) => lockActiveRules(tx, id)));
-  // The database's clock is read after the locks are taken: a queue slot may pass while the
-  // transaction waits.
-  const now = await readClock(tx);
-  const slots = await Promise.all(
-    ordered.map((workspaceId, index) => findNextSlot(tx, rules[index] ?? [], { workspaceId, now })),
-  );
-  return new Map(
-    ordered.flatMap((id, index) => {
-      const slot = slots[index];
-      return slot === undefined ? [] : [[id, slot]];
-    }),
-  );
+const NO_SLOT = { refusal: "no_slot" } as const;
+
+/** Locks on the rules keep other posts from the same slot. */
+async function insertQueued(
+  sql: Sql,
+  workspaceId: string,
+  build: (slot: QueueSlot) => BuiltPost,
+): Promise<InsertResult> {
+  return await sql.begin(async (tx) => {
+    const rules = await lockActiveRules(tx, workspaceId);
+    // The database's clock is read after the locks are taken: a queue slot may pass while the
+    // transaction waits.
+    const now = await readClock(tx);
+    const slot = await findNextSlot(tx, rules, { workspaceId, now });
+    const [result = NO_SLOT] = slot === undefined ? [] : await insertBuilt(tx, [build(slot)]);
+    return result;
+  });
 }
 
 async function insertBuilt(
   sql: ISql,
-  pending: readonly PendingPost[],
-  slots: ReadonlyMap<string, QueueSlot>,
+  built: readonly BuiltPost[],
 ): Promise<readonly InsertResult[]> {
-  const built = pending.map(({ source, workspaceId }) => {
-    if (typeof source !== "function") return source;
-    const slot = slots.get(workspaceId);
-    return slot === undefined ? undefined : source(slot);
-  });
-  const known = built.filter((each) => each !== undefined);
-  const records = known.map((each) => each.records);
-  const refusals = records.length === 0 ? [] : await insertPosts(sql, records);
-  const byPost = new Map(known.map((each, index) => [each, refusals[index] ?? null]));
-  return built.map((each) =>
-    each === undefined
-      ? { refusal: "no_slot" }
-      : { refusal: byPost.get(each) ?? null, built: each },
+  const refusals = await insertPosts(
+    sql,
+    built.map(({ records }) => records),
   );
+  return built.map((each, index) => ({ refusal: refusals[index] ?? null, built: each }));
 }

@@ -6,7 +6,6 @@ import { langOf } from "../../posts/lang-of.ts";
 import { postWords } from "../../posts/post-words.ts";
 import type { Language } from "../../settings/settings.ts";
 import { clockOf } from "../../time/format-time.ts";
-import { useWords } from "../../words/use-words.ts";
 import type { PlacedPost } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
 import css from "./chip.module.css";
@@ -30,15 +29,16 @@ interface ChipProps {
 
 const MAX_TEXT = 80;
 
-/** A post in a calendar: a plain link. The grid handles what is done with it. */
+/**
+ * A post in a calendar: a plain link. The grid handles what is done with it. A month has 250 of
+ * them, so that it has few elements, none of them placed absolutely, and no hook of its own.
+ */
 export const Chip = memo(function Chip({ placed, look, top }: ChipProps) {
-  const words = useWords(calendarWords);
-  const { noText } = useWords(postWords);
   const { post, ms } = placed;
   const { zone, language } = look;
-  const at = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
-  const clock = clockOf(at, language);
-  const text = post.content === "" ? noText : post.content.slice(0, MAX_TEXT);
+  const words = calendarWords[language];
+  const clock = clockOf({ timeZoneId: zone, epochMilliseconds: ms }, language);
+  const text = post.content.slice(0, MAX_TEXT) || postWords[language].noText;
   const isLocked = look.locked.has(post.id);
   return (
     <a
@@ -58,9 +58,12 @@ export const Chip = memo(function Chip({ placed, look, top }: ChipProps) {
       {isLocked ? (
         <Lock className="i i-s" aria-label={words.locked} />
       ) : (
-        <span className={css.accounts}>
-          <span aria-hidden="true">{post.targets.length}</span>
-          <span className="sr">{words.accountCount(post.targets.length)}</span>
+        <span
+          role="img"
+          aria-label={words.accountCount(post.targets.length)}
+          className={css.accounts}
+        >
+          {post.targets.length}
         </span>
       )}
     </a>

@@ -1,7 +1,7 @@
 import type { PlatformId } from "@postrider/client";
 import type { InboxCommentJson } from "@postrider/rest/dashboard/inbox";
 import { ArrowUp } from "lucide-react";
-import { memo, useDeferredValue } from "react";
+import { memo } from "react";
 import { Link } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
 import { Button } from "../../kit/button.tsx";
@@ -12,6 +12,7 @@ import { MoreButton } from "../../kit/more-button.tsx";
 import { PlatformTile } from "../../kit/platform-tile.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Select } from "../../kit/select.tsx";
+import { useGrowing } from "../../kit/use-growing.ts";
 import { useIsNarrow } from "../../kit/use-media.ts";
 import { accountLabelOf } from "../../posts/account-name.ts";
 import { langOf } from "../../posts/lang-of.ts";
@@ -38,8 +39,7 @@ interface CommentListProps {
 export function CommentList({ view, inbox, onShow }: CommentListProps) {
   const words = useWords(commentsWords);
   const { comments, newCount, showNew } = inbox;
-  // Drawn in pieces, between which the page goes on answering.
-  const drawn = useDeferredValue(comments);
+  const drawn = useGrowing(comments);
   const titleOf = usePostTitles(drawn);
   useRowKeys(view, comments, onShow);
   return (

@@ -1,13 +1,13 @@
 import type { PostDetail } from "@postrider/client";
 import { beforeAll, expect, test } from "vitest";
 import { loadTemporal } from "../../time/load-temporal.ts";
+import { composeKo } from "./compose-words.ts";
 import { type Draft, emptyDraft, partsOf } from "./draft.ts";
 import { changesOf, differingParts } from "./edit-changes.ts";
 import { readSeed, slotOf, withSeed } from "./seed.ts";
 import { obstacleOf, sendLabel } from "./send-label.ts";
 import { whenAt } from "./when.ts";
 import { composeEn } from "./words-en.ts";
-import { composeKo } from "./words-ko.ts";
 
 beforeAll(loadTemporal);
 

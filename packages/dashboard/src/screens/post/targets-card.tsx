@@ -13,10 +13,9 @@ import { postsApi } from "../../posts/posts-api.ts";
 import { tileStatusOf } from "../../posts/tile-status.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
-import { detailWords } from "./detail-words.ts";
+import { detailWords, type detailEn } from "./detail-words.ts";
 import css from "./post.module.css";
 import { TargetRow } from "./target-row.tsx";
-import type { detailEn } from "./words-en.ts";
 
 /** What needs a person first, then what is under way, then what is done. */
 const ORDER: readonly string[] = ["failed", "unknown", "delete_failed", "published", "publishing"];

@@ -1,9 +1,8 @@
 import type { PostTarget } from "@postrider/client";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { useWords } from "../../words/use-words.ts";
-import { detailWords } from "./detail-words.ts";
+import { detailWords, type detailEn } from "./detail-words.ts";
 import type { TargetWords } from "./target-props.ts";
-import type { detailEn } from "./words-en.ts";
 
 interface WaitWordsProps {
   readonly target: PostTarget;

@@ -106,9 +106,8 @@ function Via({ post: { createdVia } }: { readonly post: PostSummary }) {
   const Icon = VIA_ICONS[createdVia] ?? CodeXml;
   const title = words.createdBy(words.via[createdVia]);
   return (
-    <span className={css.via} title={title}>
+    <span role="img" aria-label={title} title={title} className={css.via}>
       <Icon className="i i-s" aria-hidden="true" />
-      <span className="sr">{title}</span>
     </span>
   );
 }

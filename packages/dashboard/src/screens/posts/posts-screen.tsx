@@ -1,7 +1,7 @@
 import type { OverviewJson } from "@postrider/rest/dashboard/overview";
 import { useQuery } from "@tanstack/react-query";
 import { ArrowUp } from "lucide-react";
-import { type ReactNode, useDeferredValue } from "react";
+import type { ReactNode } from "react";
 import { useSearchParams } from "wouter";
 import { overviewApi } from "../../api/overview-api.ts";
 import { queryClient } from "../../api/query-client.ts";
@@ -11,6 +11,7 @@ import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
+import { useGrowing } from "../../kit/use-growing.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -66,8 +67,7 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
   const list = usePostList(filters);
   const { posts, error, isPending, hasNextPage, refetch } = list;
   const { shown, heldCount, show } = useHeldBack(posts, JSON.stringify(filters));
-  // Drawn in pieces, between which the page goes on answering: a page of rows takes over 50 ms.
-  const drawn = useDeferredValue(shown);
+  const drawn = useGrowing(shown);
   const dialog = useListKeys(posts);
   if (isPending)
     return (

@@ -6,10 +6,9 @@ import { ZoneCombobox } from "../../kit/zone-combobox.tsx";
 import { useSettings } from "../../settings/settings.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
-import { queueWords } from "./queue-words.ts";
+import { queueWords, type queueEn } from "./queue-words.ts";
 import css from "./queue.module.css";
 import { type Weekday, weekdayName, WEEKDAYS } from "./rule-text.ts";
-import type { queueEn } from "./words-en.ts";
 
 /** A rule as it is typed; dates can be empty. */
 export interface RuleDraft {

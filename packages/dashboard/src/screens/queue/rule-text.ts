@@ -1,7 +1,7 @@
 import type { QueueSlotRule } from "@postrider/client";
 import type { Language } from "../../settings/settings.ts";
 import { dateOf, weekdayOf } from "../../time/format-time.ts";
-import type { queueEn } from "./words-en.ts";
+import type { queueEn } from "./queue-words.ts";
 
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 

@@ -1,11 +1,11 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { releaseCalls, takeLocked } from "#src/calls/table.ts";
-import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
+import { placesOfWorkspace, releaseCalls, takeLocked } from "#src/calls/table.ts";
+import type { CommentAction, LeasedAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { ACTION_TABLE } from "./action-table.ts";
 import { actionColumns } from "./comment-actions.ts";
 import { isBehindVisibility } from "./hidden-comments.ts";
-import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
+import { limitedUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isBehindOpenCall, isDoubtful } from "./restore-doubts.ts";
 
 export interface ClaimedAction extends CommentAction {
@@ -21,8 +21,6 @@ export interface ActionLimits {
   readonly maxAccounts: number;
   readonly maxPerAccount: number;
   readonly maxPerPlatform: number;
-  /** Maximum of one workspace on a platform. */
-  readonly maxPerWorkspace: number;
 }
 
 /**
@@ -65,7 +63,7 @@ export async function findNextActionMs(
 /** Full workspaces are skipped, and those with the fewest actions in work come first. */
 async function lockDueQueues(
   tx: TransactionSql,
-  { platforms, maxAccounts, maxPerPlatform, maxPerWorkspace }: ActionLimits,
+  { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
 ): Promise<readonly string[]> {
   // A concurrent transaction that changes actions of a locked queue waits for the lock, and then
   // makes the queue due again. So no change is overlooked. Locked queues are skipped, so that a
@@ -92,7 +90,7 @@ async function lockDueQueues(
           select workspace_id
           from in_work
           where platform = p.platform
-          and actions >= ${maxPerWorkspace}
+          and actions >= ${placesOfWorkspace(maxPerPlatform)}
         )
         order by wake_at
         limit ${maxAccounts * 4}
@@ -114,19 +112,19 @@ async function lockDueQueues(
 }
 
 /** Those that have waited longest. A paused account needs only searches, not calls. */
-function firstReady(sql: ISql, { maxPerWorkspace }: ActionLimits) {
+function firstReady(sql: ISql, { maxPerPlatform }: ActionLimits) {
   const isBehind = sql`(${isBehindOpenCall(sql)} or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
   return sql`
-    select r.id
+    select r.id, r.status, r.wake_at
     from (
-      select h.id, s.in_work + row_number() over (partition by s.platform, s.workspace_id order by h.wake_at) as place
+      select h.id, h.status, h.wake_at, s.in_work + row_number() over (partition by s.platform, s.workspace_id order by h.wake_at) as place
       from slots s
       cross join lateral (
-        select f.id, f.wake_at
+        select f.id, f.status, f.wake_at
         from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
           as of(status, calls)
         cross join lateral (
-          select t.id, t.wake_at
+          select t.id, t.status, t.wake_at
           from comment_actions t
           cross join deployment d
           where t.account_id = s.account_id
@@ -143,7 +141,7 @@ function firstReady(sql: ISql, { maxPerWorkspace }: ActionLimits) {
         limit s.free
       ) as h
     ) as r
-    where r.place <= ${maxPerWorkspace}`;
+    where r.place <= ${placesOfWorkspace(maxPerPlatform)}`;
 }
 
 /** Claims ready actions of the accounts whose queues this transaction has locked. */
@@ -153,8 +151,9 @@ async function claimOf(
   limits: ActionLimits,
 ): Promise<readonly ClaimedAction[]> {
   const { owner, leaseMs, maxPerAccount } = limits;
-  // An action that another transaction is changing is skipped. The conditions are repeated because
-  // Postgres checks them again under the lock.
+  // An action that another transaction is changing is skipped. Postgres compares status and time
+  // again under the lock; conditions of their own would make it read every open action (`headTasks`
+  // of the publish tasks).
   return await tx<ClaimedAction[]>`
     with slots as materialized (
       select q.account_id, q.workspace_id, q.platform,
@@ -176,15 +175,13 @@ async function claimOf(
         )) as free
       from comment_action_queues q
       where q.account_id in ${tx(accountIds)}
-      and coalesce(greatest(q.not_before, ${heldUntil(tx)}) <= now(), true)
+      and coalesce(greatest(q.not_before, ${limitedUntil(tx)}) <= now(), true)
     ),
     heads as (${firstReady(tx, limits)}),
     taken as (
       select t.id
       from heads h
-      join comment_actions t on t.id = h.id
-      where t.status in ('queued', 'working', 'unknown', 'reconciling')
-      and t.wake_at <= now()
+      join comment_actions t on t.id = h.id and t.status = h.status and t.wake_at = h.wake_at
       for update of t skip locked
     )
     ${takeLocked(tx, ACTION_TABLE, { owner, leaseMs })}
@@ -206,7 +203,11 @@ export async function claimActions(
   return { actions, hasMore: accountIds.length === limits.maxAccounts };
 }
 
-export async function releaseAction(sql: Sql, action: HeldAction, delayMs: number): Promise<void> {
+export async function releaseAction(
+  sql: Sql,
+  action: LeasedAction,
+  delayMs: number,
+): Promise<void> {
   await sql.begin(async (tx) => {
     await releaseCalls(tx, ACTION_TABLE, [action], delayMs);
     await wakeQueues(tx, [action.id]);

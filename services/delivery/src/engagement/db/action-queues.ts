@@ -18,12 +18,12 @@ export async function wakeQueues(tx: TransactionSql, actionIds: readonly string[
 }
 
 /** Prevents claims of actions of accounts until an instant, because of a limit of the platform. */
-export async function holdQueues(
+export async function delayQueues(
   tx: TransactionSql,
-  holds: readonly { readonly accountId: string; readonly until: Date }[],
+  delays: readonly { readonly accountId: string; readonly until: Date }[],
 ): Promise<void> {
-  if (holds.length === 0) return;
-  const rows = holds.map(({ accountId, until }) => ({
+  if (delays.length === 0) return;
+  const rows = delays.map(({ accountId, until }) => ({
     account_id: accountId,
     until: until.toISOString(),
   }));

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { DoubtfulTable } from "#src/calls/doubt.ts";
-import { isHeldBack, type MarkedTable } from "#src/calls/marks.ts";
+import { isDisplacedOrDoubtful, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
 import { isStopped } from "#src/db/stopped-workspaces.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
@@ -53,8 +53,8 @@ export const ACTION_TABLE: MarkedTable<ActionKey, CommentAction, ActionReason> &
   touch: (sql) => sql``,
   lost: (sql) => sql``,
   obstacles: (sql) => [
-    { reason: "held", when: isHeldBack(sql, isDoubtful(sql)) },
-    { reason: "held", when: isStopped(sql, sql`t.workspace_id`) },
+    { reason: "stopped", when: isDisplacedOrDoubtful(sql, isDoubtful(sql)) },
+    { reason: "stopped", when: isStopped(sql, sql`t.workspace_id`) },
     { reason: "missed", when: sql`t.send_before <= now()` },
     { reason: "rule_inactive", when: sql`not ${isWanted(sql)}` },
     { reason: "sending_blocked", when: sql`not ${isAllowed(sql)}` },

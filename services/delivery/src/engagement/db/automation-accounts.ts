@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import type { WatchedMedia } from "#src/engagement/domain/media-watch.ts";
-import { isUnheld } from "./queue-schedule.ts";
+import { isUnlimited } from "./queue-schedule.ts";
 
 interface AccountRef {
   readonly workspaceId: string;
@@ -55,13 +55,13 @@ export async function lockAccount(
 export async function pollNow(tx: TransactionSql, accountId: string): Promise<void> {
   await tx`
     update automation_accounts
-    set poll_at = greatest(clock_timestamp(), held_until),
+    set poll_at = greatest(clock_timestamp(), limited_until),
       failures = 0
     where account_id = ${accountId}`;
 }
 
 function isPollDue(sql: ISql) {
-  return sql`poll_at <= now() and lease_until <= now() and ${isUnheld(sql)}`;
+  return sql`poll_at <= now() and lease_until <= now() and ${isUnlimited(sql)}`;
 }
 
 /** SQL: whether an account of the platforms may be claimed now. */
@@ -181,17 +181,17 @@ export async function releaseAccount(
     where account_id = ${accountId}
     for no key update`;
   const next = tx`now() + ${waitMs} * interval '1 millisecond'`;
-  const heldUntil = isLimited ? next : tx`a.held_until`;
+  const limitedUntil = isLimited ? next : tx`a.limited_until`;
   // If `poll_at` is later than the claim, an automation rule was activated during the poll and the
   // account must be polled again.
   await tx`
     update automation_accounts a
     set lease_until = '-infinity',
-      held_until = ${heldUntil},
+      limited_until = ${limitedUntil},
       poll_at = case
         when exists (select 1 from automation_rules r where r.account_id = a.account_id and r.status = 'active')
           then case
-            when a.poll_at > ${claimedAt}::text::timestamptz and a.poll_at < 'infinity' then greatest(a.poll_at, ${heldUntil})
+            when a.poll_at > ${claimedAt}::text::timestamptz and a.poll_at < 'infinity' then greatest(a.poll_at, ${limitedUntil})
             else ${next}
           end
         else 'infinity'

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { ActionType } from "#src/engagement/domain/comment-action.ts";
-import { heldUntil, isPaused, isUnheld } from "./queue-schedule.ts";
+import { limitedUntil, isPaused, isUnlimited } from "./queue-schedule.ts";
 
 const MAX_COUNT = 100_000;
 /** Failed polls in a row. */
@@ -30,7 +30,7 @@ export async function countAutomations(sql: ISql): Promise<AutomationCounts> {
       from automation_accounts
       where poll_at <= now()
       and lease_until <= now()
-      and ${isUnheld(sql)}
+      and ${isUnlimited(sql)}
     ),
     failing as (
       select platform, count(*)::int as accounts
@@ -72,7 +72,7 @@ export async function countActions(sql: ISql): Promise<readonly ActionCount[]> {
         case
           when a.status = 'unknown' then 'unknown'
           when exists (select 1 from pauses where ${isPaused(sql)}) then 'paused'
-          when greatest(q.not_before, ${heldUntil(sql)}) > now() then 'limited'
+          when greatest(q.not_before, ${limitedUntil(sql)}) > now() then 'limited'
           else 'due'
         end as state
       from comment_action_queues q

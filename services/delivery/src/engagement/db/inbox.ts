@@ -131,7 +131,7 @@ export async function listNewestPublications(
       select
       from automation_accounts a
       where a.account_id = t.account_id
-      and greatest(a.held_until, a.budget_until) > now()
+      and greatest(a.limited_until, a.budget_until) > now()
     )
     and not exists (
       select

@@ -185,7 +185,7 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
 }
 
 /** For platforms that limit or budget our whole app. */
-export async function holdApps(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
+export async function delayApps(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = [...Map.groupBy(ends, ({ platform }) => platform)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([platform, own]) => {

@@ -13,17 +13,17 @@ export function isPaused(sql: ISql) {
 }
 
 /** Until when the platform limits the polls of the account, which limits its actions too. */
-export function heldUntil(sql: ISql) {
+export function limitedUntil(sql: ISql) {
   return sql`
     (
-      select h.held_until
+      select h.limited_until
       from automation_accounts h
       where h.account_id = q.account_id
     )`;
 }
 
 /** A limit that an action met holds for the whole account, so also for its polls. */
-export function isUnheld(sql: ISql) {
+export function isUnlimited(sql: ISql) {
   return sql`
     not exists (
       select 1
@@ -70,19 +70,19 @@ export async function scheduleQueues(
   await tx`
     update comment_action_queues q
     set wake_at = case
-        when n.wake_at is not null then greatest(n.wake_at, q.not_before, n.held_until)
+        when n.wake_at is not null then greatest(n.wake_at, q.not_before, n.limited_until)
       end
     from (
       select w.account_id, least(${nextLook(tx, tx`w.look_at`, RECHECK_SECONDS)}, case
           when w.is_paused then case when w.call_at is not null then greatest(w.call_at, now() + ${PAUSED_RECHECK_SECONDS}::float8 * interval '1 second') end
           else ${nextLook(tx, tx`w.call_at`, RECHECK_SECONDS)}
-        end) as wake_at, w.held_until
+        end) as wake_at, w.limited_until
       from (
         select q.account_id,
           ${firstWake(tx, ["queued", "working"])} as call_at,
           ${firstWake(tx, ["unknown", "reconciling"])} as look_at,
           exists (select 1 from pauses where ${isPaused(tx)}) as is_paused,
-          ${heldUntil(tx)} as held_until
+          ${limitedUntil(tx)} as limited_until
         from comment_action_queues q
         where q.account_id in ${tx(accountIds)}
       ) as w

@@ -7,12 +7,12 @@ import { PRIVATE_REPLY, REPLY, VISIBILITY, type CallKind } from "#src/calls/kind
 export type ActionType = "reply" | "hide" | "unhide" | "private_reply";
 
 /** A stored fence that differs means that another worker has claimed the action. */
-export interface HeldAction {
+export interface LeasedAction {
   readonly id: string;
   readonly fence: number;
 }
 
-export interface CommentAction extends Call, HeldAction {
+export interface CommentAction extends Call, LeasedAction {
   readonly mediaId: string;
   readonly commentId: string;
   readonly type: ActionType;

@@ -38,7 +38,7 @@ export interface MetricsAnswer {
   readonly pauseMs: number;
   /** The platform allows no call for the account. */
   readonly limitedForMs: number;
-  /** Units and limit are those of the account alone: its owner runs the host. */
+  /** Then limit and units are those of the account, whatever the platform limits otherwise. */
   readonly isForeignHost?: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function readMetrics(
   targets: readonly AskedTarget[],
   signal: AbortSignal,
 ): Promise<MetricsAnswer> {
-  let [calls, units, isForeignHost] = [0, 0, false];
+  let [calls, units] = [0, 0];
   const count = (used: number): void => {
     calls += 1;
     units += used;
@@ -65,7 +65,6 @@ export async function readMetrics(
   const externalIds = targets.map(({ externalId }) => externalId);
   const call = async (access: AccountAccess): Promise<Answered> => {
     count(unitsPerCall);
-    isForeignHost = connector.isForeignHost?.(access) ?? false;
     return await ask(deps, connector, { access, externalIds }, signal, count);
   };
   const answer = await withCredential(deps, account, credential, call);
@@ -86,7 +85,7 @@ export async function readMetrics(
     units,
     pauseMs: isUnusable ? RECONNECT_PAUSE_MS : Math.max(0, ...results.map(pauseMsAfter)),
     limitedForMs: Math.max(0, ...results.map(limitMsAfter)),
-    isForeignHost,
+    isForeignHost: connector.isForeignHost?.(credential) ?? false,
   };
 }
 

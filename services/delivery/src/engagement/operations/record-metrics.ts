@@ -10,7 +10,7 @@ import {
   type AccountEnd,
   endCalls,
   endRefreshes,
-  holdApps,
+  delayApps,
   lockMetricsAccounts,
   type StoredReading,
   storeReadings,
@@ -65,7 +65,7 @@ export async function recordQuestions(
     await endRefreshes(tx, questions.flatMap(listTargetEnds));
     const ends = questions.map(toAccountEnd);
     await endCalls(tx, ends);
-    await holdApps(tx, ends);
+    await delayApps(tx, ends);
     return new Set(readings.map(({ targetId }) => targetId));
   });
   if (stored.size > 0) onEvents();
@@ -108,6 +108,7 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 }
 
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
+  const { bucket } = question;
   const isScheduled = trigger === "schedule";
   // Only the claim of a scheduled call charges units in advance; a call by hand is charged
   // afterwards, whole.
@@ -115,8 +116,7 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
   return {
     accountId: question.accountId,
     platform: question.platform,
-    bucket:
-      answer.isForeignHost === true ? { ...question.bucket, scope: "account" } : question.bucket,
+    bucket: answer.isForeignHost === true ? { ...bucket, scope: "account" } : bucket,
     isScheduled,
     askedAt: [...question.targets, ...question.expired][0]?.askedAt ?? new Date(),
     pauseMs: answer.pauseMs,

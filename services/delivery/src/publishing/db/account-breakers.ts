@@ -5,8 +5,8 @@ export interface AccountKey {
   readonly workspaceId: string;
 }
 
-/** Holds the tasks of accounts until an instant; a later instant that is stored stays. */
-export async function holdAccounts(
+/** Delays the tasks of accounts until an instant; a later instant that is stored stays. */
+export async function delayAccounts(
   tx: TransactionSql,
   holds: readonly (AccountKey & { readonly until: Date })[],
 ): Promise<void> {

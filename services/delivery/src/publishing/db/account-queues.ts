@@ -1,4 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { placesOfWorkspace } from "#src/calls/table.ts";
 import type { ClaimLimits } from "./claim-limits.ts";
 import { heldPlatforms } from "./platform-breakers.ts";
 import { queueFloors, type TaskFloors } from "./task-floors.ts";
@@ -6,10 +7,6 @@ import { queueFloors, type TaskFloors } from "./task-floors.ts";
 export interface QueueLimits extends ClaimLimits {
   /** Platforms for which this version of the delivery service has a connector. */
   readonly platforms: readonly string[];
-  /** Maximum of one workspace on a platform, over all processes, while others have due tasks. */
-  readonly maxPerWorkspace: number;
-  /** The same maximum while no other workspace has due tasks on the platform. */
-  readonly maxWhileAlone: number;
   /** At their maximum in this process; no more of their tasks are claimed. */
   readonly busyWorkspaces?: readonly string[];
   /** The claim reads no entries below these search floors; null: it reads all due queues. */
@@ -18,6 +15,10 @@ export interface QueueLimits extends ClaimLimits {
 
 /** Maximum number of due accounts of one platform that a claim considers, to bound its time. */
 const MAX_DUE_ACCOUNTS = 10_000;
+/**
+ * Of one workspace while no other one has due tasks on the platform, as a multiple of the places.
+ */
+const PLACES_WHILE_ALONE = 3;
 /**
  * How long claims skip an account whose due tasks cannot be claimed for a time that is not known: a
  * suspect waits, say, for another suspect of this process.
@@ -51,7 +52,7 @@ export function isUnpaused(sql: ISql) {
  * work beyond its share, because it was alone, takes no place from the others: they never wait for
  * its calls.
  */
-function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace, maxWhileAlone }: QueueLimits) {
+function placesInUse(sql: ISql, { maxPerPlatform }: QueueLimits) {
   return sql`
     working as materialized (
       select account_id, platform, workspace_id
@@ -59,7 +60,7 @@ function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace, maxWhileAlone
       where ${isInWork(sql)}
     ),
     in_work as materialized (
-      select platform, workspace_id, count(*) as tasks, least(count(*), ${maxPerWorkspace}) as places
+      select platform, workspace_id, count(*) as tasks, least(count(*), ${placesOfWorkspace(maxPerPlatform)}) as places
       from working
       group by platform, workspace_id
     ),
@@ -72,7 +73,7 @@ function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace, maxWhileAlone
     full_workspaces as materialized (
       select platform, workspace_id
       from in_work
-      where tasks >= ${maxWhileAlone}
+      where tasks >= ${PLACES_WHILE_ALONE * maxPerPlatform}
     )`;
 }
 
@@ -124,7 +125,7 @@ function dueAccounts(sql: ISql, limits: QueueLimits) {
  * fewest tasks in work come first, and among equals the accounts that have waited longest.
  */
 export function dueQueues(sql: ISql, limits: QueueLimits) {
-  const { limit, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = limits;
+  const { limit, maxPerPlatform } = limits;
   return sql`
     ${placesInUse(sql, limits)},
     due as (
@@ -149,8 +150,8 @@ export function dueQueues(sql: ISql, limits: QueueLimits) {
         row_number() over (partition by platform order by turn, wake_at) as place
       from in_turn
       where turn <= case
-        when platform in (select platform from used_alone) then ${maxWhileAlone}::int
-        else ${maxPerWorkspace}::int
+        when platform in (select platform from used_alone) then ${PLACES_WHILE_ALONE * maxPerPlatform}::int
+        else ${placesOfWorkspace(maxPerPlatform)}::int
       end
     ),
     -- A concurrent transaction that changes tasks of a locked queue waits for the lock, and then makes the queue due again.

@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { claimedStatus, takeLocked } from "#src/calls/table.ts";
-import type { ClaimedTask, HeldKey } from "#src/publishing/domain/task.ts";
+import type { ClaimedTask, LeasedKey } from "#src/publishing/domain/task.ts";
 import {
   dueQueues,
   isUnpaused,
@@ -181,7 +181,7 @@ export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Pro
 const SEARCH_MINUTES = 60;
 
 /** A publish task that this process has leased only to end it. */
-interface UnsupportedTask extends HeldKey {
+interface UnsupportedTask extends LeasedKey {
   readonly attemptNumber: number;
   readonly cause: ClaimedTask["cause"];
 }

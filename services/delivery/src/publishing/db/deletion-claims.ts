@@ -1,5 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
-import { takeLocked } from "#src/calls/table.ts";
+import { placesOfWorkspace, takeLocked } from "#src/calls/table.ts";
 import { isInPlace } from "#src/db/data-place.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import {
@@ -13,8 +13,6 @@ import {
 import { DELETION_TABLE, deletionColumns } from "./deletions.ts";
 
 interface DeletionLimits extends ClaimLimits {
-  /** Maximum of one workspace on a platform, over all processes. */
-  readonly maxPerWorkspace: number;
   /** The claim reads no entries below this search floor; null: it reads all ready tasks. */
   readonly since: Date | null;
 }
@@ -25,8 +23,7 @@ interface DeletionLimits extends ClaimLimits {
  * The workspaces with the fewest deletions in work come first. It returns more than a claim takes,
  * because other processes may have locked the first ones.
  */
-function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, ...options }: DeletionLimits) {
-  const { maxPerWorkspace, since } = options;
+function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: DeletionLimits) {
   return sql`
     select r.target_id, r.deletion, r.turn, r.wake_at
     from (
@@ -56,7 +53,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, ...options }: De
           order by account_id, wake_at
         ) as f
       ) as o
-      where o.turn <= ${maxPerWorkspace}
+      where o.turn <= ${placesOfWorkspace(maxPerPlatform)}
     ) as r
     where r.of_platform + (select count(*) from live l where l.platform = r.platform) <= ${maxPerPlatform}
     order by r.turn, r.wake_at
@@ -81,7 +78,7 @@ export async function claimDeletions(
       select platform, workspace_id
       from live
       group by platform, workspace_id
-      having count(*) >= ${options.maxPerWorkspace}
+      having count(*) >= ${placesOfWorkspace(options.maxPerPlatform)}
     ),
     chosen as (${firstOfEachAccount(sql, options)}),
     -- The first process that locks a deletion claims it. The conditions are repeated because Postgres checks them again

@@ -3,7 +3,7 @@ import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { isRemoved } from "@postrider/shared/workspaces/removed-workspaces";
 import type { CallTable } from "#src/calls/table.ts";
-import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
+import type { DeletionKey, DeletionTask, LeasedDeletion } from "#src/publishing/domain/deletion.ts";
 
 export interface DeletionRequest extends DeletionKey {
   readonly workspaceId: string;
@@ -54,7 +54,7 @@ export function deletionColumns(sql: ISql) {
 }
 
 /** For `jsonb_to_recordset(…) as k(target_id uuid, deletion int, fence bigint)`. */
-function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
+function toLeasedRow({ targetId, deletion, fence }: LeasedDeletion) {
   return { target_id: targetId, deletion, fence };
 }
 
@@ -148,13 +148,13 @@ export async function listDeletions(
 /** Locks the tasks whose fence is still the given one. `now` is the time after the locks. */
 export async function lockDeletions(
   tx: TransactionSql,
-  held: readonly HeldDeletion[],
+  leased: readonly LeasedDeletion[],
 ): Promise<{ readonly tasks: readonly DeletionTask[]; readonly now: Date }> {
   // Deletion tasks are locked in the order of their keys, so that two transactions cannot deadlock.
   const [tasks, now] = await Promise.all([
     tx<DeletionTask[]>`
       select ${deletionColumns(tx)}
-      from jsonb_to_recordset(${tx.json(held.map(toHeldRow))})
+      from jsonb_to_recordset(${tx.json(leased.map(toLeasedRow))})
         as k(target_id uuid, deletion int, fence bigint)
       join deletion_tasks t
         on t.target_id = k.target_id and t.deletion = k.deletion and t.fence = k.fence

@@ -7,7 +7,7 @@ import {
   type SealedPlace,
   type SealingKey,
 } from "@postrider/shared/secrets/sealing";
-import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
+import type { LeasedKey, StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
 
 /** Handles are secret: anyone who has the URL of an upload can send bytes to it. */
 export interface HandleSealing {
@@ -40,23 +40,23 @@ export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing 
   };
 }
 
-export interface HeldHandles extends HeldKey {
+export interface LeasedHandles extends LeasedKey {
   readonly handles: StoredHandles;
 }
 
 /** Stores nothing for a task that another worker has claimed; returns the other ones. */
 export async function storeHandles(
   sql: ISql,
-  held: readonly HeldHandles[],
-): Promise<readonly HeldKey[]> {
-  const rows = held.map(({ targetId, generation, fence, handles }) => ({
+  leased: readonly LeasedHandles[],
+): Promise<readonly LeasedKey[]> {
+  const rows = leased.map(({ targetId, generation, fence, handles }) => ({
     target_id: targetId,
     generation,
     fence,
     handles,
   }));
   // Tasks are locked in the order of their keys, so that two statements cannot deadlock.
-  return await sql<HeldKey[]>`
+  return await sql<LeasedKey[]>`
     with ours as materialized (
       select t.target_id, t.generation, k.handles
       from jsonb_to_recordset(${sql.json(rows)}) as k(target_id uuid, generation int, fence bigint, handles jsonb)

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { DoubtfulTable } from "#src/calls/doubt.ts";
-import { isHeldBack, type MarkedTable } from "#src/calls/marks.ts";
+import { isDisplacedOrDoubtful, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
 import { isStopped } from "#src/db/stopped-workspaces.ts";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
@@ -57,7 +57,7 @@ function wouldViolate(sql: ISql) {
  * Of `ours`: `allowed` contains all tasks of platforms that are not held and of accounts on servers
  * of their owners, and one task of each held platform that is due for a probe.
  */
-function leaveOutHeld(sql: ISql) {
+function leaveOutHeldPlatforms(sql: ISql) {
   return sql`
     candidates as (
       select distinct on (o.platform) o.platform, o.target_id, o.generation, o.call_ms
@@ -108,8 +108,8 @@ export const TASK_TABLE: MarkedTable<TaskKey, Task, TaskReason> & DoubtfulTable 
   lost: (sql) => sql`, t.attempt_number`,
   obstacles: (sql) => [
     { reason: "superfluous", when: hasSibling(sql, ["published"]) },
-    { reason: "held", when: isHeldBack(sql, isDoubtful(sql)) },
-    { reason: "held", when: isStopped(sql, sql`t.workspace_id`) },
+    { reason: "stopped", when: isDisplacedOrDoubtful(sql, isDoubtful(sql)) },
+    { reason: "stopped", when: isStopped(sql, sql`t.workspace_id`) },
     { reason: "missed", when: sql`t.publish_before <= now()` },
     {
       reason: "platform_held",
@@ -119,7 +119,7 @@ export const TASK_TABLE: MarkedTable<TaskKey, Task, TaskReason> & DoubtfulTable 
     { reason: "busy", when: hasSibling(sql, ["calling", "unknown", "reconciling"]) },
     { reason: "busy", when: isAttemptTaken(sql) },
   ],
-  allowed: leaveOutHeld,
+  allowed: leaveOutHeldPlatforms,
   mark: (sql) => sql`content_hash = k.call_key,`,
   begin: (sql) => sql`
     attempt_number = t.attempt_number + case when t.is_attempt_open then 0 else 1 end,

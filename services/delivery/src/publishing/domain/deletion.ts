@@ -10,11 +10,11 @@ export interface DeletionKey {
 }
 
 /** A stored fence that differs means that another worker has claimed the deletion. */
-export interface HeldDeletion extends DeletionKey {
+export interface LeasedDeletion extends DeletionKey {
   readonly fence: number;
 }
 
-export interface DeletionTask extends Omit<Call, Marks>, HeldDeletion {
+export interface DeletionTask extends Omit<Call, Marks>, LeasedDeletion {
   readonly postId: string;
   /** Empty if it is not known. */
   readonly externalId: string;

@@ -14,12 +14,12 @@ export interface TaskKey {
 }
 
 /** A stored fence that differs means that another worker has claimed the task. */
-export interface HeldKey extends TaskKey {
+export interface LeasedKey extends TaskKey {
   readonly fence: number;
 }
 
 /** The work of publishing one target (one post on one account) for one publish request. */
-export interface Task extends Call, HeldKey {
+export interface Task extends Call, LeasedKey {
   readonly generation: number;
   readonly postId: string;
   readonly dueAt: Date;
@@ -115,7 +115,7 @@ export function nameTask(key: TaskKey): string {
 }
 
 /** One process can hold two claims of a task: it lost the lease and claimed it again. */
-export function nameClaim(key: HeldKey): string {
+export function nameClaim(key: LeasedKey): string {
   return `${nameTask(key)}/${key.fence}`;
 }
 

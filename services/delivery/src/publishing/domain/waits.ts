@@ -1,5 +1,5 @@
 /** What holds publishing back, of which the first that applies is shown. */
-export interface Holds {
+export interface WaitCauses {
   /** The data of the installation is a copy, or was restored. */
   readonly isDeploymentHeld: boolean;
   readonly pauses: readonly {
@@ -10,7 +10,7 @@ export interface Holds {
   }[];
   readonly platforms: readonly HeldPlatform[];
   readonly limits: readonly UsedUpPlatform[];
-  readonly accounts: readonly AccountHold[];
+  readonly accounts: readonly LimitedAccount[];
 }
 
 /** It left several calls in a row without an answer. */
@@ -28,7 +28,7 @@ export interface UsedUpPlatform {
 }
 
 /** The account reached a limit, or failed several times in a row. */
-export interface AccountHold {
+export interface LimitedAccount {
   readonly accountId: string;
   readonly until: Date;
 }
@@ -48,30 +48,33 @@ export interface Wait {
 
 const withReason = (reason: string | null) => (reason === null || reason === "" ? {} : { reason });
 
-/** Which of the holds applies to an account: what lasts longest or needs a person comes first. */
-function holdOf(holds: Holds, { workspaceId, accountId, platform }: Place): Wait | undefined {
-  if (holds.isDeploymentHeld) return { kind: "pause", pause: "deployment", until: null };
+/** Which of the causes applies to an account: what lasts longest or needs a person comes first. */
+function waitByCause(
+  causes: WaitCauses,
+  { workspaceId, accountId, platform }: Place,
+): Wait | undefined {
+  if (causes.isDeploymentHeld) return { kind: "pause", pause: "deployment", until: null };
   const keys = { workspace: workspaceId, account: accountId, platform };
-  const pause = holds.pauses.find(({ kind, key }) => keys[kind] === key);
+  const pause = causes.pauses.find(({ kind, key }) => keys[kind] === key);
   if (pause !== undefined)
     return { kind: "pause", pause: pause.kind, until: null, ...withReason(pause.reason) };
-  const held = holds.platforms.find((each) => each.platform === platform);
+  const held = causes.platforms.find((each) => each.platform === platform);
   if (held !== undefined) return { kind: "held_platform", until: held.probeAt };
-  const limit = holds.limits.find((each) => each.platform === platform);
+  const limit = causes.limits.find((each) => each.platform === platform);
   if (limit !== undefined)
     return { kind: "platform_limit", until: limit.until, ...withReason(limit.message) };
-  const account = holds.accounts.find((each) => each.accountId === accountId);
+  const account = causes.accounts.find((each) => each.accountId === accountId);
   return account === undefined ? undefined : { kind: "platform_limit", until: account.until };
 }
 
 /** Undefined for a task that is in work, has ended, or waits for nothing but its turn. */
 export function waitOf(
-  holds: Holds,
+  causes: WaitCauses,
   task: Place & { readonly status: string; readonly wakeAt: Date; readonly isDue: boolean },
 ): Wait | undefined {
   if (task.status === "unknown" || task.status === "reconciling")
     return { kind: "outcome", until: task.isDue ? null : task.wakeAt };
   if (task.status !== "queued") return undefined;
   const next = task.isDue ? undefined : ({ kind: "next_attempt", until: task.wakeAt } as const);
-  return holdOf(holds, task) ?? next;
+  return waitByCause(causes, task) ?? next;
 }

@@ -17,10 +17,6 @@ export interface PublishingSettings extends PublishingPolicy {
   readonly reconcileTimeScale: number;
   /** Over all processes, so that a silent platform does not delay the others. */
   readonly maxPerPlatform: number;
-  /** On one platform, while other workspaces wait. */
-  readonly maxPerWorkspace: number;
-  /** The same maximum while no other workspace waits on the platform. */
-  readonly maxWhileAlone: number;
 }
 
 export interface PublishingDeps {

@@ -15,7 +15,7 @@ import { writeCalls } from "#src/calls/table.ts";
 import { targetUpdated } from "#src/events.ts";
 import {
   countFailures,
-  holdAccounts,
+  delayAccounts,
   lockAccountBreakers,
   resetFailures,
 } from "#src/publishing/db/account-breakers.ts";
@@ -152,7 +152,7 @@ export async function writeAccountBreakers(
   const limits = decisions.flatMap(({ call, account }) =>
     account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
   );
-  if (pauses.length + limits.length > 0) await holdAccounts(tx, [...pauses, ...limits]);
+  if (pauses.length + limits.length > 0) await delayAccounts(tx, [...pauses, ...limits]);
   const ofApp = decisions.flatMap(({ call: { platform }, account }) =>
     account?.kind === "limited" && account.ofApp !== undefined
       ? [{ platform, until: account.until, ...account.ofApp }]

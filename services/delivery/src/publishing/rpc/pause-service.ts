@@ -13,7 +13,7 @@ import {
   insertPause,
   listPauses,
   type PauseRow,
-} from "#src/publishing/db/holds.ts";
+} from "#src/publishing/db/waits.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 const KINDS = ["platform", "account", "workspace"] as const;

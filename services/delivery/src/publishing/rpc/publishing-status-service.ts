@@ -15,26 +15,26 @@ import type { Sql } from "@postrider/shared/postgres";
 import { findDeployment } from "#src/publishing/db/deployment.ts";
 import {
   countWaitingTasks,
-  listHolds,
+  listWaitCauses,
   listWaitingTasks,
   type WaitingAccount,
-} from "#src/publishing/db/holds.ts";
-import { type Holds, type Wait, waitOf } from "#src/publishing/domain/waits.ts";
+} from "#src/publishing/db/waits.ts";
+import { type WaitCauses, type Wait, waitOf } from "#src/publishing/domain/waits.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** What holds publications of accounts of a workspace back. */
-async function readHolds(
+async function readWaitCauses(
   { sql, deploymentId }: { readonly sql: Sql; readonly deploymentId: string },
   workspaceId: string,
   accountIds: readonly string[],
-): Promise<Holds> {
-  const [found, holds] = await Promise.all([
+): Promise<WaitCauses> {
+  const [found, causes] = await Promise.all([
     findDeployment(sql, deploymentId),
-    listHolds(sql, { workspaceId, accountIds }),
+    listWaitCauses(sql, { workspaceId, accountIds }),
   ]);
   const isDeploymentHeld =
     found !== undefined && compareDeployments(found.stored, found.current).kind === "foreign";
-  return { ...holds, isDeploymentHeld };
+  return { ...causes, isDeploymentHeld };
 }
 
 type PublishingStatus = Pick<StatusJson, "pauses" | "heldPlatforms" | "heldAccounts">;
@@ -47,14 +47,14 @@ export async function getPublishingStatus(
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
   const accounts = request.accounts.filter(({ id }) => isId(id));
   const accountIds = accounts.map(({ id }) => id);
-  const [holds, waiting] = await Promise.all([
-    readHolds(deps, workspaceId, accountIds),
+  const [causes, waiting] = await Promise.all([
+    readWaitCauses(deps, workspaceId, accountIds),
     countWaitingTasks(deps.sql, workspaceId, accounts),
   ]);
   const status: PublishingStatus = {
-    pauses: toPauses(holds, workspaceId, waiting),
-    heldPlatforms: toHeldPlatforms(holds, waiting),
-    heldAccounts: toHeldAccounts(holds, waiting),
+    pauses: toPauses(causes, workspaceId, waiting),
+    heldPlatforms: toHeldPlatforms(causes, waiting),
+    heldAccounts: toHeldAccounts(causes, waiting),
   };
   return { json: JSON.stringify(status) };
 }
@@ -68,7 +68,7 @@ function countOf(
 
 /** Those that concern the workspace: of its platforms, accounts and itself. */
 function toPauses(
-  { isDeploymentHeld, pauses }: Holds,
+  { isDeploymentHeld, pauses }: WaitCauses,
   workspaceId: string,
   waiting: readonly WaitingAccount[],
 ): PublishingStatus["pauses"] {
@@ -91,7 +91,7 @@ function toPauses(
 }
 
 function toHeldPlatforms(
-  { platforms, limits }: Holds,
+  { platforms, limits }: WaitCauses,
   waiting: readonly WaitingAccount[],
 ): PublishingStatus["heldPlatforms"] {
   const held = [
@@ -117,7 +117,7 @@ function toHeldPlatforms(
 }
 
 function toHeldAccounts(
-  { accounts }: Holds,
+  { accounts }: WaitCauses,
   waiting: readonly WaitingAccount[],
 ): PublishingStatus["heldAccounts"] {
   return accounts.flatMap(({ accountId, until }) => {
@@ -135,10 +135,10 @@ export async function batchGetWaits(
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
   const tasks = await listWaitingTasks(deps.sql, workspaceId, targetIds.filter(isId));
   const accountIds = tasks.map(({ accountId }) => accountId);
-  const holds = await readHolds(deps, workspaceId, accountIds);
+  const causes = await readWaitCauses(deps, workspaceId, accountIds);
   return {
     waits: tasks.flatMap((task) => {
-      const wait = waitOf(holds, { ...task, workspaceId });
+      const wait = waitOf(causes, { ...task, workspaceId });
       return wait === undefined ? [] : [{ targetId: task.targetId, ...toWait(wait) }];
     }),
   };

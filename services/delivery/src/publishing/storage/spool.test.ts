@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { Spool } from "./spool.ts";
 
 const signal = new AbortController().signal;
+const OWNER = { workspaceId: "a", signal };
 const CONTENT = Buffer.from("0123456789".repeat(30_000));
 let folder: string;
 beforeEach(() => {
@@ -59,7 +60,7 @@ async function readText(
 test("media in the disk spool can be read repeatedly, and no file remains on disk afterwards", async () => {
   const all = [medium("a"), medium("b")];
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
-  await using spooled = await spool.fetch(all, all.map(whole), signal);
+  await using spooled = await spool.fetch(all, all.map(whole), OWNER);
   const [a, b] = spooled.media;
   expect(await Promise.all([readText(a), readText(b), readText(b)])).toEqual(
     Array.from({ length: 3 }, () => CONTENT.toString()),
@@ -72,7 +73,7 @@ test("a part of a media file that is not in the disk spool is read from the medi
   const media = medium("a", 2);
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
   const part = { media, start: 200_000, length: 100_000 };
-  await using spooled = await spool.fetch([media], [part], signal);
+  await using spooled = await spool.fetch([media], [part], OWNER);
   const [here] = spooled.media;
   expect(await readText(here, { start: 299_990 })).toBe("0123456789");
   expect(await readText(here, { start: 0, length: 3 })).toBe("012");
@@ -83,7 +84,7 @@ test("media downloads wait in order for free space in the disk spool, and stop w
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const fetch = (abort?: AbortSignal) => {
     const media = medium("a");
-    return spool.fetch([media], [whole(media)], abort ?? signal);
+    return spool.fetch([media], [whole(media)], { ...OWNER, signal: abort ?? signal });
   };
   const order: string[] = [];
   const first = await fetch();
@@ -104,13 +105,13 @@ test("a failed media download leaves no file in the disk spool and frees the spa
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const short = { ...medium("short"), read: () => Promise.resolve(pieces(CONTENT.subarray(1))) };
   for (const broken of [medium("broken", 0), short])
-    await expect(spool.fetch([broken], [whole(broken)], signal)).rejects.toThrow(
+    await expect(spool.fetch([broken], [whole(broken)], OWNER)).rejects.toThrow(
       /does not answer|differs from/,
     );
   expect(readdirSync(folder)).toEqual([]);
   const media = medium("a");
   let isHere = false;
-  const fetched = spool.fetch([media], [whole(media)], signal).then((spooled) => {
+  const fetched = spool.fetch([media], [whole(media)], OWNER).then((spooled) => {
     isHere = true;
     return spooled;
   });
@@ -121,6 +122,25 @@ test("a failed media download leaves no file in the disk spool and frees the spa
 test("a media file that is larger than the whole disk spool is downloaded once the spool holds no other file", async () => {
   const spool = new Spool({ folder, maxBytes: 1000 });
   const media = medium("a");
-  await using spooled = await spool.fetch([media], [whole(media)], signal);
+  await using spooled = await spool.fetch([media], [whole(media)], OWNER);
   expect(await readText(spooled.media[0])).toBe(CONTENT.toString());
+});
+
+test("a workspace whose media fill its part of the disk spool does not keep the media of other workspaces waiting", async () => {
+  const spool = new Spool({ folder, maxBytes: 4 * CONTENT.length });
+  const fetch = (workspaceId: string) => {
+    const media = medium("a");
+    return spool.fetch([media], [whole(media)], { workspaceId, signal });
+  };
+  const order: string[] = [];
+  const [first, second] = [await fetch("a"), await fetch("a")];
+  const third = fetch("a").then((spooled) => {
+    order.push("a");
+    return spooled;
+  });
+  const other = await fetch("b");
+  order.push("b");
+  for (const spooled of [first, second, other]) await spooled[Symbol.asyncDispose]();
+  await (await third)[Symbol.asyncDispose]();
+  expect(order).toEqual(["b", "a"]);
 });

@@ -6,63 +6,7 @@ import type {
   MediaPart,
   PublicationMedia,
 } from "@postrider/platforms/publishing/publication";
-
-/** Disk space, given to the requests in the order of their arrival. */
-class Room {
-  readonly #size: number;
-  #free: number;
-  readonly #waiting: { readonly amount: number; readonly go: () => void }[] = [];
-
-  constructor(size: number) {
-    this.#size = size;
-    this.#free = size;
-  }
-
-  /** A request for more than all waits for all. Throws the reason of an aborted signal. */
-  async take(amount: number, signal: AbortSignal): Promise<Disposable> {
-    signal.throwIfAborted();
-    const taken = Math.min(amount, this.#size);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const place = { amount: taken, go: resolve };
-    this.#waiting.push(place);
-    const leave = (): void => {
-      const index = this.#waiting.indexOf(place);
-      if (index === -1) return;
-      this.#waiting.splice(index, 1);
-      reject(signal.reason as Error);
-      this.#grant();
-    };
-    signal.addEventListener("abort", leave, { once: true });
-    this.#grant();
-    try {
-      await promise;
-    } finally {
-      signal.removeEventListener("abort", leave);
-    }
-    return this.#hold(taken);
-  }
-
-  #grant(): void {
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (first.amount > this.#free) return;
-      this.#waiting.shift();
-      this.#free -= first.amount;
-      first.go();
-    }
-  }
-
-  #hold(amount: number): Disposable {
-    let isHeld = true;
-    return {
-      [Symbol.dispose]: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        this.#free += amount;
-        this.#grant();
-      },
-    };
-  }
-}
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -85,23 +29,30 @@ interface Place extends MediaPart {
 /** Local files are unlinked once open, so the system removes them even after a crash. */
 export class Spool {
   readonly #folder: string;
-  readonly #room: Room;
+  /** A permit is a byte on disk. */
+  readonly #room: Semaphore;
 
   constructor({ folder, maxBytes }: SpoolOptions) {
     this.#folder = folder;
-    this.#room = new Room(maxBytes);
+    this.#room = new Semaphore({ total: maxBytes, maxWaiting: Infinity });
   }
 
-  /** @throws The error of `read`, the signal's reason, or an error of the file system. */
+  /**
+   * A workspace leaves as much room for others as it uses. Media that are larger than all wait for
+   * all.
+   *
+   * @throws The error of `read`, the signal's reason, or an error of the file system.
+   */
   async fetch(
     all: readonly PublicationMedia[],
     parts: readonly MediaPart[],
-    signal: AbortSignal,
+    { workspaceId, signal }: { readonly workspaceId: string; readonly signal: AbortSignal },
   ): Promise<Spooled> {
     await using stack = new AsyncDisposableStack();
     const places = toPlaces(parts);
-    const bytes = parts.reduce((sum, { length }) => sum + length, 0);
-    stack.use(await this.#room.take(bytes, signal));
+    const amount = parts.reduce((sum, { length }) => sum + length, 0);
+    const shares = [{ key: workspaceId, perFree: 1 }];
+    stack.use(await this.#room.acquire({ shares, amount, signal }));
     const file = stack.adopt(await openUnlinked(this.#folder), (opened) => opened.close());
     for (const place of places) await write(file, place, signal);
     const kept = stack.move();

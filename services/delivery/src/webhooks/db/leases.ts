@@ -102,7 +102,7 @@ export async function renewLeases(
 ): Promise<readonly string[]> {
   if (subscriptionIds.length === 0) return [];
   const rows = await sql<{ subscriptionId: string }[]>`
-    with held as materialized (
+    with leased as materialized (
       select subscription_id
       from webhook_leases
       where subscription_id = any(${subscriptionIds as string[]}::uuid[])
@@ -113,8 +113,8 @@ export async function renewLeases(
     )
     update webhook_leases l
     set lease_until = now() + ${lease.leaseMs} * interval '1 millisecond'
-    from held
-    where l.subscription_id = held.subscription_id
+    from leased
+    where l.subscription_id = leased.subscription_id
     returning l.subscription_id`;
   return rows.map((row) => row.subscriptionId);
 }

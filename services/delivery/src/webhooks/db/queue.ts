@@ -49,7 +49,7 @@ function toPlanRows({ leases }: ClaimPlan) {
  */
 function askedSubscriptions(sql: ISql, plan: ClaimPlan, owner: string) {
   return sql`
-    held as materialized (
+    leased as materialized (
       select p.*, l.workspace_id, s.status = 'active' and s.version = p.version as is_unchanged
       from jsonb_to_recordset(${sql.json(toPlanRows(plan))}) as p(
         subscription_id uuid, version bigint, pace text, free int, only_manual bool,
@@ -62,7 +62,7 @@ function askedSubscriptions(sql: ISql, plan: ClaimPlan, owner: string) {
     ),
     asked as (
       select *
-      from held
+      from leased
       where is_unchanged
     )`;
 }
@@ -161,7 +161,7 @@ export async function claimDeliveries(
     left join webhook_events e on e.id = c.event_id
     union all
     select null, subscription_id, null, null, null, null, null
-    from held
+    from leased
     where not is_unchanged`;
   return toClaimed(rows);
 }

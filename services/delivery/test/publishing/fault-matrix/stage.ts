@@ -33,8 +33,6 @@ export const SETTINGS = {
   holdAfterUnknowns: 0,
   probeMs: [],
   maxPerPlatform: 64,
-  maxPerWorkspace: 32,
-  maxWhileAlone: 32,
 };
 
 interface Issued {

@@ -64,12 +64,13 @@ test("all waiting deliveries of a revoked webhook subscription are cancelled pag
   const { sql } = database;
   const id = await revokedWith(sql, 1_750);
   await sql`
-    update webhook_queue set sending_until = now() + interval '6 seconds'
+    update webhook_queue set sending_until = now() + interval '1 hour'
     where delivery_id = (select min(delivery_id::text)::uuid from webhook_queue where subscription_id = ${id})`;
   await using _job = startCancelDeliveries({ sql, logger });
   await eventually(async () =>
     expect(await countByStatus(sql, id)).toEqual({ cancelled: 1_749, pending: 1 }),
   );
+  await sql`update webhook_queue set sending_until = now() where subscription_id = ${id}`;
   await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ cancelled: 1_750 }));
   expect(await sql`select 1 from webhook_queue where subscription_id = ${id}`).toHaveLength(0);
 });

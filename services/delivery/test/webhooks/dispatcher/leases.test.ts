@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { newId } from "@postrider/shared/ids";
 import type { TestDatabase } from "@postrider/shared/testing/database";
@@ -199,7 +200,7 @@ test("a webhook subscription whose secret cannot be decrypted is not leased agai
   await insertDeliveries(sql, subscription, 1, { isManual: true });
   const lines: string[] = [];
   const dispatcher = startTestDispatcher(sql, {
-    sealingKeys: [{ id: "k2", secret: Buffer.alloc(32, 8) }],
+    sealingKeys: [{ id: "k2", secret: createSecretKey(Buffer.alloc(32, 8)) }],
     logger: Object.assign(Object.create(logger) as typeof logger, {
       error: (_fields: object, line: string) => void lines.push(line),
     }),

@@ -85,6 +85,22 @@ export const STATE_DETAILS = {
     ["이 종류의 규칙이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 삭제하거나 취소해 주세요."],
     "rules",
   ),
+  too_many_accounts: detail(
+    [
+      "The workspace has too many connected accounts[: at most {limit}].",
+      "Disconnect accounts that are not needed, or connect this one in another workspace.",
+    ],
+    [
+      "연결된 계정이 너무 많습니다[(최대 {limit}개)].",
+      "쓰지 않는 계정의 연결을 끊거나 다른 워크스페이스에 연결해 주세요.",
+    ],
+    "accounts",
+  ),
+  too_many_keys: detail(
+    ["The workspace has too many API keys[: at most {limit}].", "Revoke one first."],
+    ["API 키가 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 폐기해 주세요."],
+    "keys",
+  ),
   too_many_subscriptions: detail(
     ["The workspace has too many webhook subscriptions[: at most {limit}].", "Revoke one first."],
     ["웹훅 구독이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 취소해 주세요."],

@@ -120,27 +120,45 @@ function registerCalendar(api: FastifyInstance, { posts }: Deps): void {
 
 /** Enough for the title of a post. */
 const MAX_TEXT = 500;
+/** Bytes of posts that are read at once. */
+const MAX_READ = 512 * 1024;
 
 function registerWords(api: FastifyInstance, { posts }: Deps): void {
   const cures: CureListJson = { cures: listCures() };
   api.get("/cures", dashboardRoute({}), () => cures);
-  const words = dashboardRoute({ scope: "posts:read", querystring: WordsQuery });
+  const words = dashboardRoute({
+    scope: "posts:read",
+    querystring: WordsQuery,
+    answerBytes: ANSWER_BYTES.page,
+  });
   type Route = { Querystring: Static<typeof WordsQuery> };
   api.get<Route>("/posts/words", words, async (request): Promise<PostWordsListJson> => {
     const { workspaceId } = callerOf(request);
     const ids = request.query.ids.split(",");
     if (ids.length > MAX_POSTS || !ids.every(isId))
       throw invalidRequest([{ code: "format", path: "/ids", expected: describeIds() }]);
-    const refs = ids.map((id) => ({ workspaceId, id }));
-    const answer = await posts.batchGetPosts({ refs, locale: "en" });
-    return {
-      posts: answer.posts.map(({ json }) => {
-        const { id, status, content, targets } = JSON.parse(json) as PostDetailJson;
-        const text = content.slice(0, MAX_TEXT);
-        return { postId: id, status, text, targets: targets.map(toTargetWords) };
-      }),
-    };
+    const refs = [...new Set(ids)].map((id) => ({ workspaceId, id }));
+    return { posts: await readWords(posts, refs) };
   });
+}
+
+/** Whole posts are read, which may be large, so a few at a time. */
+async function readWords(
+  posts: Deps["posts"],
+  refs: readonly { readonly workspaceId: string; readonly id: string }[],
+): Promise<PostWordsListJson["posts"]> {
+  const words: PostWordsListJson["posts"][number][] = [];
+  for (let from = 0; from < refs.length;) {
+    const rest = refs.slice(from);
+    const answer = await posts.batchGetPosts({ refs: rest, locale: "en", maxBytes: MAX_READ });
+    for (const { json } of answer.posts) {
+      const { id, status, content, targets } = JSON.parse(json) as PostDetailJson;
+      const text = content.slice(0, MAX_TEXT);
+      words.push({ postId: id, status, text, targets: targets.map(toTargetWords) });
+    }
+    from += answer.deferredFrom ?? rest.length;
+  }
+  return words;
 }
 
 function describeIds(): string {

@@ -4,7 +4,7 @@ import { isFinal } from "#src/calls/call.ts";
 import { decideInOrder } from "#src/calls/decide-in-order.ts";
 import { Recorder } from "#src/calls/recorder.ts";
 import { writeCalls } from "#src/calls/table.ts";
-import { holdQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
+import { delayQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
 import { lockActions } from "#src/engagement/db/action-states.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
 import { replaceRequeued } from "#src/engagement/db/replaced-actions.ts";
@@ -68,7 +68,7 @@ async function decideAndWrite(
 ) {
   const { settings, random } = deps;
   const locked = await lockActions(tx, [...new Set(events.map(({ id }) => id))]);
-  const policy = { retryMs: settings.retryMs, leaseMs: actionLeaseMs(settings), heldMs: 0 };
+  const policy = { retryMs: settings.retryMs, leaseMs: actionLeaseMs(settings), heldPlatformMs: 0 };
   const decisions = decideInOrder(ACTIONS, locked, events, { policy, random });
   const made = [...decisions.values()];
   const changes = made.flatMap((decision) => decision.changes);
@@ -81,10 +81,10 @@ async function decideAndWrite(
   const replies = ended.flatMap(toEndedReply);
   if (replies.length > 0) await deps.finishRuns(tx, replies);
   await wakeQueues(tx, [...changed.keys()]);
-  const holds = made.flatMap(({ call, account }) =>
+  const delays = made.flatMap(({ call, account }) =>
     account?.kind === "limited" ? [{ accountId: call.accountId, until: account.until }] : [],
   );
-  await holdQueues(tx, holds);
+  await delayQueues(tx, delays);
   return { decisions, ended, repeated: listRepeated(locked.calls, changed) };
 }
 

@@ -54,8 +54,6 @@ const MAX_IN_WORK = 64;
 const MAX_PER_ACCOUNT = 4;
 /** Over all processes. */
 const MAX_PER_PLATFORM = 48;
-/** So that one with a silent server of its own, or many actions, leaves room for others. */
-const MAX_PER_WORKSPACE = MAX_PER_PLATFORM / 2;
 const MAX_LOSSES = 100;
 /** How long after a call's deadline a stopping process waits. */
 const CALL_MARGIN_MS = 2_000;
@@ -135,7 +133,6 @@ class Claims {
       maxAccounts,
       maxPerAccount: MAX_PER_ACCOUNT,
       maxPerPlatform: MAX_PER_PLATFORM,
-      maxPerWorkspace: MAX_PER_WORKSPACE,
     };
     const { actions, hasMore } = await sql.begin((tx) => claimActions(tx, limits));
     if (actions.length > 0) this.#work(actions);

@@ -30,7 +30,7 @@ export interface CheckDeps extends Pick<
   readonly openPermalink: (platform: PlatformId) => OpenPermalink | undefined;
 }
 
-/** Two calls with a token renewal between them fit into it, and each reading of a live check. */
+/** A call and the renewal of its token fit into it, and each reading of a live check. */
 export const LEASES_PER_DELETION = 3;
 
 const INTERRUPTED = {
@@ -40,7 +40,7 @@ const INTERRUPTED = {
     "a process stopped while it read the post: the check proves nothing about the reading of posts; repeat it",
   tookMs: 0,
 } as const;
-const LOST = {
+export const LOST = {
   kind: "unknown",
   message: "the process stops, or another one deletes the post",
 } as const;
@@ -63,9 +63,9 @@ export async function deleteCheckedPost(
   if (post === undefined) return await deletePost();
   const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
   const keep = async (column: "read_before" | "read_after", steps: readonly LiveCheckStep[]) => {
-    const held = stopping.aborted ? [] : await renewLeases(sql, DELETION_TABLE, [task], leaseMs);
-    if (held.length > 0) await storeReads(sql, id, column, steps);
-    return held.length > 0;
+    const leased = stopping.aborted ? [] : await renewLeases(sql, DELETION_TABLE, [task], leaseMs);
+    if (leased.length > 0) await storeReads(sql, id, column, steps);
+    return leased.length > 0;
   };
   if (call?.isRead === false) {
     const steps = task.crashCount > 0 ? [INTERRUPTED] : await readBack(post);

@@ -31,8 +31,6 @@ const IDLE_MS = 30_000;
 const MAX_IN_WORK = 50;
 /** Over all processes, so that a silent platform does not delay deletions on others. */
 const MAX_PER_PLATFORM = 16;
-/** So that one with a silent server of its own, or many deletions, leaves room for others. */
-const MAX_PER_WORKSPACE = MAX_PER_PLATFORM / 2;
 
 export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionClaims {
   const deletions = new Deletions(options);
@@ -98,7 +96,6 @@ class Deletions {
       leaseMs,
       limit,
       maxPerPlatform: MAX_PER_PLATFORM,
-      maxPerWorkspace: MAX_PER_WORKSPACE,
       since: next.floor,
     };
     const tasks = await claimDeletions(sql, limits);

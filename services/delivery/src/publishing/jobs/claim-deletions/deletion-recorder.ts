@@ -7,7 +7,7 @@ import { Recorder } from "#src/calls/recorder.ts";
 import { writeCalls } from "#src/calls/table.ts";
 import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
-import { holdAccounts } from "#src/publishing/db/account-breakers.ts";
+import { delayAccounts } from "#src/publishing/db/account-breakers.ts";
 import { DELETION_TABLE, lockDeletions } from "#src/publishing/db/deletions.ts";
 import { deleteHandles } from "#src/publishing/db/handles.ts";
 import {
@@ -78,10 +78,10 @@ async function decideAndWrite(
   { sql, settings, random }: RecorderDeps,
   tries: readonly EndedTry[],
 ): Promise<readonly DeletionTask[]> {
-  const policy = { ...settings, heldMs: 0 };
+  const policy = { ...settings, heldPlatformMs: 0 };
   return await sql.begin(async (tx) => {
-    const held = tries.map(({ task }) => task);
-    const { tasks: stored, now } = await lockDeletions(tx, held);
+    const leased = tries.map(({ task }) => task);
+    const { tasks: stored, now } = await lockDeletions(tx, leased);
     const locked = { calls: stored.map((task) => ({ ...NEVER_MARKED, ...task })), now };
     const decided = decideInOrder(DELETIONS, locked, tries.map(toEvent), { policy, random });
     const decisions = [...decided.values()];
@@ -100,10 +100,10 @@ async function decideAndWrite(
         .filter((task) => !isLiveCheck(task))
         .map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
     );
-    const holds = decisions.flatMap(({ call, account }) =>
+    const delays = decisions.flatMap(({ call, account }) =>
       account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
     );
-    if (holds.length > 0) await holdAccounts(tx, holds);
+    if (delays.length > 0) await delayAccounts(tx, delays);
     return tasks;
   });
 }

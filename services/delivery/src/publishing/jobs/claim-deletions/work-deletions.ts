@@ -3,7 +3,7 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkSpan } from "@postrider/shared/tracing/work-span";
-import { releaseCalls } from "#src/calls/table.ts";
+import { releaseCalls, renewLeases } from "#src/calls/table.ts";
 import { backOffMs, CRASHED, findCredentials, isCrashLooping } from "#src/calls/worker.ts";
 import { withCredential } from "#src/operations/with-credential.ts";
 import { isOfOtherTarget } from "#src/publishing/db/deletion-claims.ts";
@@ -11,7 +11,13 @@ import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
 import type { DeletionResult, DeletionTask } from "#src/publishing/domain/deletion.ts";
 import { isLiveCheck } from "#src/publishing/domain/live-check.ts";
 import type { PublishingDeps } from "../../operations/dependencies.ts";
-import { deleteCheckedPost, type CheckDeps, type CheckedDeletion } from "./check-deletion.ts";
+import {
+  type CheckDeps,
+  type CheckedDeletion,
+  deleteCheckedPost,
+  LEASES_PER_DELETION,
+  LOST,
+} from "./check-deletion.ts";
 import type { DeletionRecorder } from "./deletion-recorder.ts";
 
 export interface DeletionContext {
@@ -97,7 +103,7 @@ async function release(
   await releaseCalls(deps.sql, DELETION_TABLE, [task], delayMs);
 }
 
-type Deps = Pick<PublishingDeps, "accounts" | "connectors" | "logger" | "settings">;
+type Deps = Pick<PublishingDeps, "sql" | "accounts" | "connectors" | "logger" | "settings">;
 
 type GivenUp = Extract<DeletionResult, { kind: "given_up" }>;
 
@@ -116,9 +122,13 @@ async function deleteTarget(deps: Deps, inputs: CheckedDeletion): Promise<Deleti
   return end.kind === "unavailable" ? { kind: "unknown", message: end.message } : end;
 }
 
-/** If the connector throws an error, the outcome is unknown. */
+/**
+ * Sends only while the lease is held, and for the whole call: credentials or a new token may have
+ * come late, and another worker may have begun meanwhile. If the connector throws an error, the
+ * outcome is unknown.
+ */
 async function call(
-  { connectors, settings, logger }: Deps,
+  { sql, connectors, settings, logger }: Deps,
   { task, stopping }: CheckedDeletion,
   { externalId, username, accessToken, attributes }: Credential,
 ): Promise<DeletionOutcome | GivenUp> {
@@ -129,7 +139,9 @@ async function call(
     return { kind: "unknown", message: "this version does not support the platform" };
   if (!connector.canDelete)
     return giveUp("app_configuration", "posts on this platform cannot be deleted");
-  // Two such calls fit into the lease.
+  const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
+  const held = await renewLeases(sql, DELETION_TABLE, [task], leaseMs);
+  if (held.length === 0) return LOST;
   const deadline = AbortSignal.timeout(settings.leaseMs);
   try {
     return await connector.delete(

@@ -22,7 +22,7 @@ import { CallPace } from "#src/publishing/jobs/claim-tasks/call-pace.ts";
 import { DatabaseOutages } from "#src/publishing/jobs/claim-tasks/database-outages.ts";
 import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
 import { createHandleStore } from "#src/publishing/jobs/claim-tasks/handle-store.ts";
-import { HeldTasks } from "#src/publishing/jobs/claim-tasks/held-tasks.ts";
+import { LeasedTasks } from "#src/publishing/jobs/claim-tasks/leased-tasks.ts";
 import {
   OpenCalls,
   type PublishContext,
@@ -110,7 +110,7 @@ class Claims {
       pace: new CallPace({ settings, now: () => performance.now() }),
       recorder: createEventRecorder(options),
       handleStore: createHandleStore(sql),
-      inWork: new HeldTasks({
+      inWork: new LeasedTasks({
         sql,
         leaseMs: settings.leaseMs,
         logger,
@@ -164,7 +164,7 @@ class Claims {
   /** Returns whether there may be more ready tasks. */
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
-    const { leaseMs, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = settings;
+    const { leaseMs, maxPerPlatform } = settings;
     const { claimable, hasSuspect, busyWorkspaces } = this.#context.inWork;
     const limit = Math.min(MAX_BATCH, claimable);
     if (limit <= 0) return false;
@@ -178,8 +178,6 @@ class Claims {
       maxSuspects: hasSuspect ? 0 : 1,
       mayTakeOver: this.#outages.mayTakeOver(),
       maxPerPlatform,
-      maxPerWorkspace,
-      maxWhileAlone,
       busyWorkspaces,
       floors,
     };

@@ -83,7 +83,7 @@ async function write(
   entries: readonly Entry[],
 ): Promise<readonly Recorded[]> {
   const events = entries.map(({ event }) => event);
-  const policy = { ...settings, heldMs: settings.probeMs[0] ?? 0 };
+  const policy = { ...settings, heldPlatformMs: settings.probeMs[0] ?? 0 };
   const causes = new Map(entries.map(({ event, cause }) => [event.targetId, cause]));
   const { decisions, updates } = await sql.begin(async (tx) => {
     const keys = events.map(({ targetId, attemptNumber: number }) => ({ targetId, number }));

@@ -6,7 +6,7 @@ import type { PublishingDeps } from "../../operations/dependencies.ts";
 import type { CallPace } from "./call-pace.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { HandleStore } from "./handle-store.ts";
-import type { HeldTasks } from "./held-tasks.ts";
+import type { LeasedTasks } from "./leased-tasks.ts";
 
 export interface PublishContext {
   readonly deps: PublishingDeps;
@@ -14,7 +14,7 @@ export interface PublishContext {
   readonly pace: CallPace;
   readonly recorder: EventRecorder;
   readonly handleStore: HandleStore;
-  readonly inWork: HeldTasks;
+  readonly inWork: LeasedTasks;
   readonly openCalls: OpenCalls;
   /** After that no publishing call begins, and running steps end. */
   readonly stopping: AbortSignal;

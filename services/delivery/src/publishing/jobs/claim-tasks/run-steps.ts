@@ -198,11 +198,11 @@ export async function downloadParts(
 
 async function download(
   { deps }: PublishContext,
-  { interrupted }: TaskInputs,
+  { task: { workspaceId }, interrupted: signal }: TaskInputs,
   publication: Publication,
   parts: readonly MediaPart[],
 ): Promise<LocalParts> {
-  const spooled = await deps.spool.fetch(publication.media, parts, interrupted);
+  const spooled = await deps.spool.fetch(publication.media, parts, { workspaceId, signal });
   return {
     publication: { ...publication, media: spooled.media },
     bytes: parts.reduce((sum, { length }) => sum + length, 0),

@@ -22,7 +22,7 @@ export async function workTasks(
   tasks: readonly ClaimedTask[],
 ): Promise<void> {
   failpoint("delivery.after-claim");
-  const leases = new Map(tasks.map((task) => [task, context.inWork.hold(task)]));
+  const leases = new Map(tasks.map((task) => [task, context.inWork.lease(task)]));
   const work = async (
     task: ClaimedTask,
     run: (interrupted: AbortSignal) => WorkEnd<TaskEvent> | Promise<WorkEnd<TaskEvent>>,
@@ -39,10 +39,10 @@ export async function workTasks(
       }),
     );
   };
-  // However the work ends, no lease is renewed after it: a held lease of a task without work would
+  // However the work ends, no lease is renewed after it: a kept lease of a task without work would
   // last as long as the process.
-  using held = new DisposableStack();
-  for (const lease of leases.values()) held.use(lease);
+  using kept = new DisposableStack();
+  for (const lease of leases.values()) kept.use(lease);
   const crashLooping = tasks
     .filter(isCrashLooping)
     .map((task) =>

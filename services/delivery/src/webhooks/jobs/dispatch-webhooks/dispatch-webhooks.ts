@@ -31,7 +31,7 @@ const IDLE_POLL_MS = 250;
 /** How long such a process waits when no subscription becomes due. */
 const IDLE_MS = 10_000;
 /** How often a process asks whether the data belongs to its deployment while it does not. */
-const HELD_MS = 1_000;
+const HELD_DEPLOYMENT_MS = 1_000;
 /**
  * Minimum time after a claim of at least `MANY` deliveries. Claiming ten costs about as much as
  * claiming one, so under load it pays to wait for more.
@@ -120,7 +120,7 @@ class Passes {
     const waitMs = this.#claimedAt + this.#intervalMs - now;
     if (waitMs > 0) return Math.ceil(waitMs);
     this.#claimedAt = now;
-    if (await this.#deps.guard.isHeld()) return HELD_MS;
+    if (await this.#deps.guard.isHeld()) return HELD_DEPLOYMENT_MS;
     const pollMs = this.#leases.size > 0 ? POLL_MS : IDLE_POLL_MS;
     if (this.mustLook || now - this.#lookedAt >= pollMs) await this.#look();
     const isCut = await this.#claim(this.#plan());

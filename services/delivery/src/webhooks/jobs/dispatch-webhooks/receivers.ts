@@ -5,7 +5,7 @@ import { listSubscriptionsByIds } from "#src/webhooks/db/subscriptions.ts";
 import { createSigner, type Signer } from "#src/webhooks/domain/signature.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 
-interface HeldSigner {
+interface CachedSigner {
   readonly signer: Signer;
   /** When the secret stops signing, as an instant of `performance.now()`. */
   readonly expiresAt: number;
@@ -31,7 +31,11 @@ export interface Receiver {
  *
  * @throws SealError when the secret was changed in the database, or when its key is missing.
  */
-function toHeldSigner(keys: readonly SealingKey[], secret: SigningSecret, now: number): HeldSigner {
+function toCachedSigner(
+  keys: readonly SealingKey[],
+  secret: SigningSecret,
+  now: number,
+): CachedSigner {
   const expiresInMs = secret.expiresInMs ?? Number.POSITIVE_INFINITY;
   return {
     signer: createSigner(openSecret(keys, secret)),
@@ -39,7 +43,7 @@ function toHeldSigner(keys: readonly SealingKey[], secret: SigningSecret, now: n
   };
 }
 
-function toReceiver(row: Subscription, signers: readonly HeldSigner[]): Receiver {
+function toReceiver(row: Subscription, signers: readonly CachedSigner[]): Receiver {
   const url = new URL(row.url);
   return {
     subscriptionId: row.id,
@@ -78,7 +82,7 @@ export async function loadReceivers(
   const load = (row: Subscription): LoadedReceiver => {
     try {
       const own = bySubscription.get(row.id) ?? [];
-      const signers = own.map((secret) => toHeldSigner(keys, secret, now));
+      const signers = own.map((secret) => toCachedSigner(keys, secret, now));
       if (row.status === "active" && signers.length === 0)
         throw new Error("the webhook subscription has no signing secret");
       return { kind: "ready", receiver: toReceiver(row, signers) };

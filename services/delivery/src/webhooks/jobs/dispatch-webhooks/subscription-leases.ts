@@ -21,7 +21,7 @@ const UNUSABLE_MS = 60_000;
 /** Each lease is renewed three times within its duration. */
 export class SubscriptionLeases {
   readonly #deps: LeaseDeps;
-  readonly #held = new Map<string, LeasedSubscription>();
+  readonly #leased = new Map<string, LeasedSubscription>();
   readonly #renewals: Loop;
 
   constructor(deps: LeaseDeps) {
@@ -42,15 +42,15 @@ export class SubscriptionLeases {
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#leased.size;
   }
 
   find(subscriptionId: string): LeasedSubscription | undefined {
-    return this.#held.get(subscriptionId);
+    return this.#leased.get(subscriptionId);
   }
 
   values(): readonly LeasedSubscription[] {
-    return [...this.#held.values()];
+    return [...this.#leased.values()];
   }
 
   /**
@@ -59,7 +59,7 @@ export class SubscriptionLeases {
    */
   async claim(free: { readonly slow: number; readonly new: number }): Promise<void> {
     const { sql, owner, settings } = this.#deps;
-    const limit = Math.min(MAX_BATCH, MAX_SUBSCRIPTIONS - this.#held.size);
+    const limit = Math.min(MAX_BATCH, MAX_SUBSCRIPTIONS - this.#leased.size);
     if (limit <= 0) return;
     const limits = {
       fast: limit,
@@ -70,7 +70,7 @@ export class SubscriptionLeases {
     const rows = await claimLeases(sql, lease);
     // A process takes the lease of its own webhook subscription again if it could not renew the
     // lease in time.
-    const unknown = rows.filter((row) => !this.#held.has(row.subscriptionId));
+    const unknown = rows.filter((row) => !this.#leased.has(row.subscriptionId));
     if (unknown.length > 0) await this.#load(unknown);
   }
 
@@ -83,7 +83,7 @@ export class SubscriptionLeases {
       const { subscriptionId, pace } = row;
       const found = loaded.get(subscriptionId);
       if (found?.kind === "ready" && found.receiver.isActive)
-        this.#held.set(
+        this.#leased.set(
           subscriptionId,
           new LeasedSubscription(row, found.receiver, performance.now()),
         );
@@ -114,7 +114,7 @@ export class SubscriptionLeases {
     const released: ReleasedLease[] = [];
     for (const row of await listLeases(sql, subscriptionIds)) {
       const { subscriptionId } = row;
-      const lease = this.#held.get(subscriptionId);
+      const lease = this.#leased.get(subscriptionId);
       const found = loaded.get(subscriptionId);
       if (lease === undefined) continue;
       if (found?.kind === "ready" && found.receiver.isActive) lease.reload(found.receiver, row);
@@ -134,10 +134,10 @@ export class SubscriptionLeases {
     const idle = this.values().filter(
       (lease) => lease.isIdle && now - lease.activeAt > releaseAfterMs,
     );
-    await this.#releaseHeld(idle);
+    await this.#releaseLeased(idle);
   }
 
-  async #releaseHeld(leases: readonly LeasedSubscription[]): Promise<void> {
+  async #releaseLeased(leases: readonly LeasedSubscription[]): Promise<void> {
     const now = performance.now();
     await this.#release(leases.map((lease) => lease.toReleased(now)));
   }
@@ -145,18 +145,18 @@ export class SubscriptionLeases {
   /** A lease that cannot be released, because the database is unavailable, ends by itself. */
   async #release(leases: readonly ReleasedLease[]): Promise<void> {
     if (leases.length === 0) return;
-    for (const { subscriptionId } of leases) this.#held.delete(subscriptionId);
+    for (const { subscriptionId } of leases) this.#leased.delete(subscriptionId);
     const { sql, owner } = this.#deps;
     await sql.begin((tx) => releaseLeases(tx, owner, leases));
   }
 
   async #renew(): Promise<void> {
     const { sql, owner, settings, logger } = this.#deps;
-    const held = [...this.#held];
-    const ids = held.map(([subscriptionId]) => subscriptionId);
+    const leased = [...this.#leased];
+    const ids = leased.map(([subscriptionId]) => subscriptionId);
     const renewed = new Set(await renewLeases(sql, { owner, leaseMs: settings.leaseMs }, ids));
-    const lost = held.filter(([id, lease]) => !renewed.has(id) && this.#held.get(id) === lease);
-    for (const [id] of lost) this.#held.delete(id);
+    const lost = leased.filter(([id, lease]) => !renewed.has(id) && this.#leased.get(id) === lease);
+    for (const [id] of lost) this.#leased.delete(id);
     if (lost.length > 0)
       logger.warn(
         { count: lost.length },
@@ -167,6 +167,6 @@ export class SubscriptionLeases {
   /** Attempts that still run are recorded, but no longer change the state of their subscription. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#renewals[Symbol.asyncDispose]();
-    await this.#releaseHeld(this.values());
+    await this.#releaseLeased(this.values());
   }
 }

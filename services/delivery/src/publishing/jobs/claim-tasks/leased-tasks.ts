@@ -12,7 +12,7 @@ export interface Lease extends Disposable {
   readonly lost: AbortSignal;
 }
 
-interface HeldTasksOptions {
+interface LeasedTasksOptions {
   readonly sql: Sql;
   readonly leaseMs: number;
   readonly logger: Logger;
@@ -20,12 +20,12 @@ interface HeldTasksOptions {
 }
 
 /** Leases are renewed with one statement, four times per lease duration. */
-export class HeldTasks implements AsyncDisposable {
+export class LeasedTasks implements AsyncDisposable {
   readonly #onEnd: () => void;
   readonly #tasks = new Map<ClaimedTask, AbortController>();
   readonly #loop: Loop;
 
-  constructor({ sql, leaseMs, logger, onEnd }: HeldTasksOptions) {
+  constructor({ sql, leaseMs, logger, onEnd }: LeasedTasksOptions) {
     this.#onEnd = onEnd;
     const everyMs = leaseMs / 4;
     let isFirst = true;
@@ -73,7 +73,7 @@ export class HeldTasks implements AsyncDisposable {
     );
   }
 
-  hold(task: ClaimedTask): Lease {
+  lease(task: ClaimedTask): Lease {
     const lost = new AbortController();
     this.#tasks.set(task, lost);
     return {
@@ -86,11 +86,11 @@ export class HeldTasks implements AsyncDisposable {
   }
 
   async #renew(sql: Sql, leaseMs: number): Promise<void> {
-    const held = [...this.#tasks];
-    if (held.length === 0) return;
-    const tasks = held.map(([task]) => task);
+    const leased = [...this.#tasks];
+    if (leased.length === 0) return;
+    const tasks = leased.map(([task]) => task);
     const renewed = new Set((await renewLeases(sql, TASK_TABLE, tasks, leaseMs)).map(nameClaim));
-    for (const [task, lost] of held) if (!renewed.has(nameClaim(task))) lost.abort();
+    for (const [task, lost] of leased) if (!renewed.has(nameClaim(task))) lost.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,9 +1,9 @@
 import { MAX_COUNT } from "@postrider/rest/dashboard/parts";
 import type { ISql } from "@postrider/shared/postgres";
 import type {
-  AccountHold,
+  LimitedAccount,
   HeldPlatform,
-  Holds,
+  WaitCauses,
   UsedUpPlatform,
 } from "#src/publishing/domain/waits.ts";
 
@@ -74,10 +74,10 @@ interface AccountScope {
 }
 
 /** All that holds publications of some accounts back, except the hold of the whole deployment. */
-export async function listHolds(
+export async function listWaitCauses(
   sql: ISql,
   scope: AccountScope,
-): Promise<Omit<Holds, "isDeploymentHeld">> {
+): Promise<Omit<WaitCauses, "isDeploymentHeld">> {
   const { workspaceId, accountIds } = scope;
   const [pauses, platforms, limits, accounts] = await Promise.all([
     listPauses(sql),
@@ -91,7 +91,7 @@ export async function listHolds(
       from platform_limits
       where until > now()
       order by platform`,
-    sql<AccountHold[]>`
+    sql<LimitedAccount[]>`
       select account_id, not_before as until
       from account_breakers
       where account_id = any (${[...accountIds]}::uuid[])
