@@ -28,10 +28,14 @@ create table accounts.accounts (
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   constraint accounts_available_check CHECK ((jsonb_typeof(available) = 'object'::text)),
+  constraint accounts_avatar_url_check CHECK ((length(avatar_url) <= 2048)),
   constraint accounts_check CHECK (((available IS NULL) = (available_at IS NULL))),
+  constraint accounts_display_name_check CHECK ((length(display_name) <= 256)),
+  constraint accounts_external_id_check CHECK ((length(external_id) <= 512)),
   constraint accounts_permissions_check CHECK ((jsonb_typeof(permissions) = 'array'::text)),
   constraint accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reconnect_required'::text, 'disconnected'::text]))),
-  constraint accounts_traits_check CHECK ((jsonb_typeof(traits) = 'object'::text))
+  constraint accounts_traits_check CHECK ((jsonb_typeof(traits) = 'object'::text)),
+  constraint accounts_username_check CHECK ((length(username) <= 256))
 );
 CREATE INDEX accounts_external ON accounts.accounts USING btree (platform, external_id);
 
@@ -146,7 +150,10 @@ create table accounts.credentials (
   refresh_lease_until timestamp with time zone,
   given_up_version bigint,
   constraint credentials_pkey PRIMARY KEY (account_id),
-  constraint credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+  constraint credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  constraint credentials_access_token_check CHECK ((length(access_token) <= 32768)),
+  constraint credentials_attributes_check CHECK ((length((attributes)::text) <= 16384)),
+  constraint credentials_refresh_token_check CHECK ((length(refresh_token) <= 32768))
 );
 CREATE INDEX credentials_renewals ON accounts.credentials USING btree (renew_at) WHERE (renew_at IS NOT NULL);
 CREATE INDEX credentials_sealing_keys ON accounts.credentials USING btree (split_part(access_token, '.'::text, 2), account_id);

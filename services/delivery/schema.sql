@@ -350,11 +350,16 @@ create table delivery.inbox_comments (
   hidden boolean not null,
   state text not null,
   constraint inbox_comments_pkey PRIMARY KEY (id),
-  constraint inbox_comments_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'done'::text])))
+  constraint inbox_comments_author_id_check CHECK ((length(author_id) <= 512)),
+  constraint inbox_comments_author_username_check CHECK ((length(author_username) <= 256)),
+  constraint inbox_comments_comment_id_check CHECK ((length(comment_id) <= 512)),
+  constraint inbox_comments_media_id_check CHECK ((length(media_id) <= 512)),
+  constraint inbox_comments_state_check CHECK ((state = ANY (ARRAY['open'::text, 'answered'::text, 'done'::text]))),
+  constraint inbox_comments_text_check CHECK ((length(text) <= 2000))
 );
 CREATE INDEX inbox_comments_by_state ON delivery.inbox_comments USING btree (workspace_id, state, commented_at DESC, id DESC);
 CREATE INDEX inbox_comments_by_time ON delivery.inbox_comments USING btree (workspace_id, commented_at DESC, id DESC);
-CREATE UNIQUE INDEX inbox_comments_once ON delivery.inbox_comments USING btree (account_id, comment_id);
+CREATE UNIQUE INDEX inbox_comments_once ON delivery.inbox_comments USING btree (account_id, media_id, comment_id);
 
 create table delivery.inbox_reads (
   workspace_id uuid not null,

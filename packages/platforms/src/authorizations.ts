@@ -4,6 +4,7 @@ import type {
   Installation,
   PlatformAuthorization,
 } from "#src/authorization/configure.ts";
+import { limitTexts } from "#src/authorization/limit-texts.ts";
 import type { PlatformFeature } from "#src/authorization/permissions.ts";
 import { authorization as bluesky } from "#src/bluesky/authorization.ts";
 import { environment as blueskyEnvironment } from "#src/bluesky/environment.ts";
@@ -77,7 +78,8 @@ export function createAuthorizationConnectors(
   const installation: Installation = { features: settings.features, simulatorUrl };
   const entries = PLATFORM_IDS.map((id) => {
     const { configure }: PlatformAuthorization<never> = AUTHORIZATIONS[id];
-    return [id, configure(settings[id] as never, installation)];
+    const configured = configure(settings[id] as never, installation);
+    return [id, configured && limitTexts(configured)];
   });
   return Object.fromEntries(entries) as AuthorizationConnectors;
 }

@@ -92,10 +92,11 @@ create table accounts (
   id uuid primary key,
   workspace_id uuid not null references workspaces,
   platform text not null,
-  external_id text not null,
-  username text not null,
-  display_name text not null,
-  avatar_url text,
+  -- The server of an account may be its owner's and answer with anything: no text is larger than one account needs.
+  external_id text not null check (length(external_id) <= 512),
+  username text not null check (length(username) <= 256),
+  display_name text not null check (length(display_name) <= 256),
+  avatar_url text check (length(avatar_url) <= 2048),
   status text not null check (status in ('active', 'reconnect_required', 'disconnected')),
   -- The platform's names of the permissions that were granted when the account was connected, as a list; null = the
   -- platform did not say.
@@ -137,10 +138,10 @@ create table credentials (
   version bigint not null default 1,
   -- The access token and the refresh token are sealed: v1.<key id>.<nonce>.<ciphertext>.<tag>. The access token is null
   -- when the account was disconnected: its tokens are deleted, and the version of its credential is kept.
-  access_token text,
-  refresh_token text,
+  access_token text check (length(access_token) <= 32768),
+  refresh_token text check (length(refresh_token) <= 32768),
   -- Further data that the platform's connector needs besides the tokens; not secret.
-  attributes jsonb not null default '{}',
+  attributes jsonb not null default '{}' check (length(attributes::text) <= 16384),
   issued_at timestamptz not null,
   -- End of the access token's lifetime; null = the access token does not expire.
   expires_at timestamptz,

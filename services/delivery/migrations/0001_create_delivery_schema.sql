@@ -1045,13 +1045,14 @@ create table inbox_comments (
   workspace_id uuid not null,
   account_id uuid not null,
   platform text not null,
-  media_id text not null,
-  comment_id text not null,
+  media_id text not null check (length(media_id) <= 512),
+  comment_id text not null check (length(comment_id) <= 512),
   -- Null when Postrider did not publish the media.
   post_id uuid,
-  text text not null,
-  author_id text,
-  author_username text,
+  -- The server of an account may be its owner's and answer with anything.
+  text text not null check (length(text) <= 2000),
+  author_id text check (length(author_id) <= 512),
+  author_username text check (length(author_username) <= 256),
   commented_at timestamptz not null,
   like_count bigint,
   reply_count bigint,
@@ -1059,8 +1060,9 @@ create table inbox_comments (
   state text not null check (state in ('open', 'answered', 'done'))
 );
 
--- Comments are stored by several processes that read them at the same time.
-create unique index inbox_comments_once on inbox_comments (account_id, comment_id);
+-- Comments are stored by several processes that read them at the same time. The author of a Bluesky reply chooses its id,
+-- which is unique only among the replies to one post.
+create unique index inbox_comments_once on inbox_comments (account_id, media_id, comment_id);
 create index inbox_comments_by_time on inbox_comments (workspace_id, commented_at desc, id desc);
 create index inbox_comments_by_state on inbox_comments (workspace_id, state, commented_at desc, id desc);
 

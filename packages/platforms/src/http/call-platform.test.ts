@@ -8,6 +8,7 @@ import {
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, describe, expect, test } from "vitest";
 import { callPlatform } from "./call-platform.ts";
+import { limitForeignHosts } from "./foreign-hosts.ts";
 import { multipartBody } from "./multipart.ts";
 import { bytesBody, type ByteSource, formBody, jsonBody } from "./platform-request.ts";
 import { sendOnce } from "./send-once.ts";
@@ -255,6 +256,26 @@ describe("answers to calls", () => {
     serve((_request, response) => {
       response.end(text);
     });
+
+  test("an answer of a host that an account's owner chose may have 256 KB, and of any other host 1 MB", async () => {
+    let bytes = 0;
+    const url = await serve((_request, response) => {
+      response.end(JSON.stringify({ text: "x".repeat(bytes) }));
+    });
+    limitForeignHosts({ allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] });
+    const kinds = async (isForeign: boolean) => {
+      const call = { method: "POST", url, isForeign } as const;
+      return [(await callPlatform(call, signal)).kind, (await sendOnce(call, guard)).kind];
+    };
+    bytes = 250 * 1024;
+    expect(await kinds(true)).toEqual(["answer", "answer"]);
+    bytes = 260 * 1024;
+    expect(await kinds(true)).toEqual(["no_answer", "no_answer"]);
+    expect(await kinds(false)).toEqual(["answer", "answer"]);
+    bytes = MB;
+    expect(await kinds(false)).toEqual(["no_answer", "no_answer"]);
+    limitForeignHosts({ allow: [] });
+  });
 
   test("callPlatform keeps all digits of integers that are too large for JavaScript numbers", async () => {
     const url = await answering('{"id":7380000000000000123,"n":12,"f":1.5,"x":[9007199254740993]}');

@@ -1,14 +1,9 @@
 import { inClientSpan } from "@postrider/shared/http/spans";
 import { Agent, request } from "undici";
 import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
+import { describeFailure, isTimeout, type PlatformAnswer, toAnswer } from "./platform-answer.ts";
 import {
-  describeFailure,
-  isTimeout,
-  MAX_ANSWER_BYTES,
-  type PlatformAnswer,
-  toAnswer,
-} from "./platform-answer.ts";
-import {
+  answerLimit,
   countBytes,
   OutgoingBody,
   type PlatformRequest,
@@ -59,8 +54,7 @@ async function send(
       bodyTimeout: CALL_TIMEOUT_MS,
       dispatcher: call.isForeign === true ? foreignAgent : agent,
     });
-    const read =
-      call.readBody ?? ((body) => readText(body, call.maxAnswerBytes ?? MAX_ANSWER_BYTES));
+    const read = call.readBody ?? ((body) => readText(body, answerLimit(call)));
     const text = await read(answer.body);
     return toAnswer(answer.statusCode, answer.headers, redact(text, call));
   } catch (error) {

@@ -15,6 +15,9 @@ export interface PlatformAnswer {
  */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 
+/** Of a host that the owner of an account chose: parsing takes a few milliseconds at most. */
+export const MAX_FOREIGN_ANSWER_BYTES = 256 * 1024;
+
 /**
  * The list with the longest texts that users write must still be read, or a stranger could keep an
  * account from its comments by writing some. Never below `MAX_ANSWER_BYTES`.

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { MAX_ANSWER_BYTES, MAX_FOREIGN_ANSWER_BYTES } from "./platform-answer.ts";
 
 export interface PlatformRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -18,6 +19,10 @@ export interface PlatformRequest {
   readonly maxAnswerBytes?: number;
   /** Reads answers whose size strangers decide. With it, `maxAnswerBytes` does not apply. */
   readonly readBody?: (body: AsyncIterable<Uint8Array>) => Promise<string>;
+}
+
+export function answerLimit({ maxAnswerBytes, isForeign }: PlatformRequest): number {
+  return maxAnswerBytes ?? (isForeign === true ? MAX_FOREIGN_ANSWER_BYTES : MAX_ANSWER_BYTES);
 }
 
 /** Shorter secrets would match ordinary words. */

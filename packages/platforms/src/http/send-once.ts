@@ -2,13 +2,14 @@ import { inClientSpan } from "@postrider/shared/http/spans";
 import { Client, type Dispatcher } from "undici";
 import type { NoAnswer } from "./call-platform.ts";
 import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
+import { describeFailure, type PlatformAnswer, toAnswer } from "./platform-answer.ts";
 import {
-  describeFailure,
-  MAX_ANSWER_BYTES,
-  type PlatformAnswer,
-  toAnswer,
-} from "./platform-answer.ts";
-import { OutgoingBody, type PlatformRequest, redact, toHeaders } from "./platform-request.ts";
+  answerLimit,
+  OutgoingBody,
+  type PlatformRequest,
+  redact,
+  toHeaders,
+} from "./platform-request.ts";
 
 /** The condition under which a publishing call may still be sent, and the deadline of the call. */
 export interface SendGuard {
@@ -132,7 +133,8 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
-    if (this.#size > MAX_ANSWER_BYTES) controller.abort(new Error("the answer is too large"));
+    if (this.#size > answerLimit(this.#call))
+      controller.abort(new Error("the answer is too large"));
     else this.#chunks.push(chunk);
   }
 

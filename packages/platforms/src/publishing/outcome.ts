@@ -144,12 +144,19 @@ export function platformUnavailable(message: string): Extract<Failure, { kind: "
   return { kind: "retryable", code: "platform_unavailable", message };
 }
 
+/**
+ * The longest wait for a limit. No platform's limit is longer; the server of an account may be its
+ * owner's and ask for any wait.
+ */
+const LONGEST_LIMIT_MS = 24 * 3_600_000;
+
 export function limitReached(
   code: TargetErrorCode,
   message: string,
   retryAfterMs: number,
 ): Extract<Failure, { kind: "retryable" }> {
-  return { kind: "retryable", code, message, retryAfterMs, isLimit: true };
+  const waitMs = Math.min(retryAfterMs, LONGEST_LIMIT_MS);
+  return { kind: "retryable", code, message, retryAfterMs: waitMs, isLimit: true };
 }
 
 export function appLimitReached(

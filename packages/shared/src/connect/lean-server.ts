@@ -98,6 +98,12 @@ async function serve(
   );
 }
 
+/** With the words of Connect's own handler. */
+function refuseLong({ length }: Uint8Array, maxBytes: number): void {
+  const message = `message size ${length} is larger than configured writeMaxBytes ${maxBytes}`;
+  if (length > maxBytes) throw new ConnectError(message, Code.ResourceExhausted);
+}
+
 /** An RPC, alone or one of several in a request. */
 interface ReceivedCall {
   readonly header: ReadHeader;
@@ -127,7 +133,7 @@ function answer(request: IncomingMessage, response: ServerResponse, reply: Reply
 
 /** Does not reject: the reply to a failed call is its error. */
 async function perform(
-  { access, logger }: Pick<LeanPathOptions, "access" | "logger">,
+  { access, logger, maxMessageBytes }: Omit<LeanPathOptions, "routes">,
   route: Route,
   { header, authenticate, readBody: read, remoteAddress }: ReceivedCall,
 ): Promise<Reply> {
@@ -141,6 +147,7 @@ async function perform(
     const reading = read();
     const body = reading instanceof Promise ? await reading : reading;
     const message = await serve(route, withCaller(context, caller, header, remoteAddress), body);
+    refuseLong(message, maxMessageBytes);
     call.end();
     return { status: 200, body: message, refusesIdentity: false };
   } catch (error) {

@@ -974,6 +974,16 @@ test("a rate limit stops all deletions of the account, by default for a minute, 
   expect(decide(snapshot, tried(unnamed as Outcome)).account).toMatchObject({ until: at(60_000) });
 });
 
+test("a rate limit until a year that cannot be stored lasts for less than a day", () => {
+  const known = { call: CALLING, kind: TARGET, siblings: [], attempt: undefined, now: NOW };
+  const retryAfterMs = Date.parse("+010000-01-01T00:00:00Z") - NOW.getTime();
+  for (const ms of [retryAfterMs, 1e15, 1e300])
+    expect(
+      decide({ ...known, random: 0.5, policy: POLICY }, called({ ...limited, retryAfterMs: ms }))
+        .account,
+    ).toEqual({ kind: "limited", until: at(23 * 3_600_000) });
+});
+
 test("a deletion that meets only rate limits is given up after a day", () => {
   const after = (ms: number) =>
     changesOf(DELETION, { ...DELETING, sendBefore: at(ms) }, tried(limited));

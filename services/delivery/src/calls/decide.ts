@@ -753,10 +753,13 @@ function nextRepeatMs({ retryMs }: CallPolicy, repetition: number): number {
 /** Less than a day, after which a deletion is given up. */
 const LONGEST_WAIT_MS = 23 * 60 * 60_000;
 
-/** A wait beyond the dates that exist, for which a platform may ask, counts as the longest wait. */
+/** Postgres reads no later time as JavaScript writes it. */
+const LAST_TIME_MS = Date.parse("9999-12-31T23:59:59Z");
+
+/** A wait beyond the times that can be stored counts as the longest wait. */
 function after(now: Date, ms: number): Date {
-  const at = new Date(now.getTime() + ms);
-  return Number.isNaN(at.getTime()) ? new Date(now.getTime() + LONGEST_WAIT_MS) : at;
+  const at = now.getTime() + ms;
+  return new Date(at <= LAST_TIME_MS ? at : now.getTime() + LONGEST_WAIT_MS);
 }
 
 /** Of an invalid date, invalid: no other date may hide it. */

@@ -90,6 +90,17 @@ test("an action that shows a comment waits for the open call that hides it, but 
   expect(events.map(({ event }) => event.actionId)).toEqual([hide, unhide]);
 });
 
+test("an action on a comment does not replace a waiting one on a comment with the same id on other media", async () => {
+  const account = world.addAccount();
+  await request(sql(), account, { type: "hide", mediaId: "media-1" });
+  await request(sql(), account, { type: "hide", mediaId: "media-2" });
+  await using _worker = startActionWorker(database, world);
+  expect(await untilAllEnded(sql())).toMatchObject([
+    { status: "succeeded" },
+    { status: "succeeded" },
+  ]);
+});
+
 test("showing a comment replaces a retry of hiding it, and is sent only when no unanswered call to hide it can still arrive at the platform", async () => {
   const account = world.addAccount();
   world.reactions = [() => NO_ANSWER];

@@ -3,6 +3,7 @@ import { ServiceError } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { listCommentActions } from "#src/engagement/operations/to-comment-action.ts";
@@ -180,6 +181,22 @@ describe("ListComments", () => {
       reason: "unavailable",
       retryAfterMs: 90_000,
     });
+  });
+
+  test("of the comments that one workspace reads at the same time four reads are made at once, while another workspace reads without a wait", async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    world.page = async () => {
+      await answered;
+      return { kind: "page", comments: [], next: undefined };
+    };
+    const calls = Array.from({ length: 6 }, () => client().listComments(media()));
+    await eventually(() => expect(world.reads.length).toBe(4));
+    account = world.addAccount();
+    calls.push(client().listComments(media()));
+    await eventually(() => expect(world.reads.length).toBe(5));
+    answer();
+    expect(await Promise.all(calls)).toHaveLength(7);
+    expect(world.reads.length).toBe(7);
   });
 
   test("ListComments ends at its deadline and aborts the call to the platform", async () => {

@@ -14,7 +14,7 @@ import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
 import { createInboxRoutes } from "#src/engagement/rpc/inbox-service.ts";
 import { logger, openDatabase } from "../publishing/fixture.ts";
 import { createActiveRule, startAutomations } from "./automation-fixture.ts";
-import { COMMENT, CommentWorld, startActionWorker, untilAllEnded } from "./fixture.ts";
+import { COMMENT, CommentWorld, request, startActionWorker, untilAllEnded } from "./fixture.ts";
 
 const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
@@ -90,6 +90,12 @@ test("comments that were read are in the inbox, newest first, without those of t
   });
 });
 
+test("a comment whose author has a longer name and id than any platform has is in the inbox without them", async () => {
+  const authorId = "i".repeat(513);
+  const { list } = await readComments({ authorId, authorUsername: "n".repeat(257) });
+  expect((await list()).comments).toMatchObject([{ author: { id: null, username: null } }]);
+});
+
 test("comments that are read again keep their state, and show what has changed", async () => {
   const { service, inbox, list, page, ...media } = await readComments({ text: "first" });
   const [comment] = (await list()).comments;
@@ -102,6 +108,51 @@ test("comments that are read again keep their state, and show what has changed",
   await service.listComments({ ...media });
   expect((await list()).comments).toMatchObject([
     { id: comment?.id, text: "edited", likeCount: 9, state: "done" },
+  ]);
+});
+
+test("a comment that has the id of a comment on other media is in the inbox as one of its own, whatever was answered there", async () => {
+  const id = "chosen-by-its-author";
+  const { service, list, ...media } = await readComments({ id, text: "good product" });
+  await using worker = startActionWorker(database, world);
+  await request(
+    sql,
+    { ...media, id: media.accountId, platform: "instagram" },
+    { commentId: id, mediaId: media.mediaId },
+  );
+  await untilAllEnded(sql);
+  await worker[Symbol.asyncDispose]();
+  const insult = { ...COMMENT, id, text: "insults", authorId: "stranger", authorUsername: "s" };
+  world.page = () => ({ kind: "page", comments: [insult], next: undefined });
+  await service.listComments({ ...media, mediaId: "other-media" });
+  const { comments } = await list();
+  const shown = new Map(
+    comments.map(({ mediaId, text, author, state }) => [
+      mediaId,
+      { text, author: author.id, state },
+    ]),
+  );
+  expect(shown).toEqual(
+    new Map([
+      [media.mediaId, { text: "good product", author: "reader-1", state: "answered" }],
+      ["other-media", { text: "insults", author: "stranger", state: "open" }],
+    ]),
+  );
+});
+
+test("a comment of another author with the id of a deleted one on the same media is open and has its own author", async () => {
+  const { service, inbox, list, page, ...media } = await readComments({ text: "good product" });
+  const [first] = (await list()).comments;
+  await inbox.setInboxState({ ...media, id: first?.id ?? "", state: "done" });
+  const insult = { text: "insults", authorId: "stranger", authorUsername: "s" };
+  world.page = () => ({
+    kind: "page",
+    comments: page.map((each) => ({ ...each, ...insult })),
+    next: undefined,
+  });
+  await service.listComments(media);
+  expect((await list()).comments).toMatchObject([
+    { text: "insults", author: { id: "stranger", username: "s" }, state: "open" },
   ]);
 });
 

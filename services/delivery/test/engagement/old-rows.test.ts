@@ -23,6 +23,7 @@ interface Action {
   readonly type: "reply" | "hide" | "unhide";
   readonly status: "queued" | "unknown" | "succeeded" | "failed";
   readonly commentId?: string;
+  readonly mediaId?: string;
 }
 
 /** Inserts actions of the given ages in days, and names them by their ids. */
@@ -30,7 +31,7 @@ async function insertActions(actions: readonly (Action & { readonly days: number
   const { sql } = automations;
   const workspaceId = newId();
   const ids: string[] = [];
-  for (const { type, status, days, commentId = newId() } of actions) {
+  for (const { type, status, days, commentId = newId(), mediaId = "media" } of actions) {
     const at = new Date(Date.now() - days * DAY_MS);
     const id = `${firstIdAt(at).slice(0, 14)}7${newId().slice(15)}`;
     ids.push(id);
@@ -40,7 +41,7 @@ async function insertActions(actions: readonly (Action & { readonly days: number
         id, workspace_id, account_id, platform, media_id, comment_id, comment_created_at, type, text, call_key, send_before,
         status, wake_at, created_at, finished_at
       ) values (
-        ${id}, ${workspaceId}, ${workspaceId}, 'instagram', 'media', ${commentId}, ${at}, ${type},
+        ${id}, ${workspaceId}, ${workspaceId}, 'instagram', ${mediaId}, ${commentId}, ${at}, ${type},
         ${type === "reply" ? "thanks" : null}, 'key', ${at}, ${status}, ${at}, ${at}, ${finishedAt}
       )`;
   }
@@ -82,7 +83,13 @@ test("the action that keeps a comment hidden stays, and those that it replaced a
     { type: "hide", status: "succeeded", days: 502, commentId: "shown" },
     { type: "unhide", status: "succeeded", days: 501, commentId: "shown" },
   ]);
+  // On Bluesky a stranger can choose the id of a comment on other media.
+  const sameIds = await insertActions([
+    { type: "hide", status: "succeeded", days: 502, commentId: "same" },
+    { type: "unhide", status: "succeeded", days: 501, commentId: "same", mediaId: "other" },
+  ]);
   await remove(400);
+  expect(await leftOf(sameIds)).toEqual([0]);
   expect(await leftOf(hidden)).toEqual([2]);
   // The last action that shows the comment stays as long as one that hides it.
   expect(await leftOf(shown)).toEqual([1]);

@@ -77,6 +77,18 @@ async function begun(world: World, seen: Handles[]): Promise<TestTarget> {
   return target;
 }
 
+test("a publish task whose platform answers a step with more than is stored for a post fails, and nothing of it is stored", async () => {
+  const world = new World();
+  const run = () => Promise.resolve({ uri: "x".repeat(128 * 1024 + 1) });
+  world.prepare = [{ name: "upload", isDone: () => false, run }];
+  const target = world.addTarget();
+  await request(database.sql, target);
+  await using _worker = startWorker(database, world);
+  await untilStatus(database.sql, target, "failed");
+  expect(await readTask(database.sql, target)).toMatchObject({ errorCode: "content_rejected" });
+  expect(await readStored(target)).toBeUndefined();
+});
+
 test("the upload address of a publish task is stored encrypted, and the next worker continues the upload at this address", async () => {
   const world = new World();
   const seen: Handles[] = [];

@@ -1,4 +1,4 @@
-import { askBluesky, COLLECTION } from "#src/bluesky/publishing/xrpc.ts";
+import { askBluesky, COLLECTION, isOwnersHost } from "#src/bluesky/publishing/xrpc.ts";
 import type { Missing, PlatformComment } from "#src/comments/connector.ts";
 import { type JsonObject, number, object, text } from "#src/http/platform-answer.ts";
 import { type AnswerBytes, readMembers } from "#src/http/read-members.ts";
@@ -43,7 +43,32 @@ const THREAD_LIMITS = {
   maxMemberBytes: 4 * 1024 * 1024,
   maxMembers: 20_000,
 };
+/**
+ * Limits of an answer from a server that the account's owner runs. It can make all of its answers
+ * large and costly to parse, so fewer of the newest replies are read, and none with a large link
+ * card.
+ */
+const OWNERS_LIMITS = {
+  maxBytes: 4 * 1024 * 1024,
+  maxMemberBytes: 128 * 1024,
+  maxMembers: 20_000,
+};
 const RECORD_KEY = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}$/;
+
+/**
+ * Maximum lengths of what a reply consists of, in UTF-16 units. Bluesky has no longer ones; the
+ * thread is read from the server of the account, which may be its owner's and answer with anything.
+ */
+const MAX_URI = 1024;
+const MAX_CID = 256;
+const MAX_TEXT = 3000;
+const MAX_DID = 512;
+const MAX_HANDLE = 256;
+/** Neither Postgres nor protobuf can store other years. */
+const [FIRST_TIME, LAST_TIME] = [
+  Date.parse("0001-01-01T00:00:00Z"),
+  Date.parse("9999-12-31T23:59:59Z"),
+];
 
 export function recordKeyOf(uri: string): string {
   return uri.split("/").at(-1) ?? "";
@@ -52,7 +77,19 @@ export function recordKeyOf(uri: string): string {
 function toRef(value: unknown): StrongRef | undefined {
   const uri = text(value, "uri");
   const cid = text(value, "cid");
-  return uri === undefined || cid === undefined ? undefined : { uri, cid };
+  if (uri === undefined || cid === undefined) return undefined;
+  return uri.length <= MAX_URI && cid.length <= MAX_CID ? { uri, cid } : undefined;
+}
+
+/** A longer text is left out, because a part of a name or id is none. */
+function short(value: unknown, name: string, max: number): string | null {
+  const found = text(value, name);
+  return found === undefined || found.length > max ? null : found;
+}
+
+function countOf(value: unknown, name: string): number | null {
+  const count = number(value, name) ?? -1;
+  return Number.isSafeInteger(count) && count >= 0 ? count : null;
 }
 
 /**
@@ -62,7 +99,7 @@ function toRef(value: unknown): StrongRef | undefined {
 function timeOf(post: JsonObject): Date | undefined {
   const times = [text(object(post, "record"), "createdAt"), text(post, "indexedAt")]
     .map((time) => Date.parse(time ?? ""))
-    .filter((time) => !Number.isNaN(time));
+    .filter((time) => time >= FIRST_TIME && time <= LAST_TIME);
   return times.length === 0 ? undefined : new Date(Math.min(...times));
 }
 
@@ -71,16 +108,17 @@ function toReply(member: unknown, account: AccountAccess): ThreadReply | undefin
   const ref = toRef(post);
   const createdAt = post === undefined ? undefined : timeOf(post);
   if (post === undefined || ref === undefined || createdAt === undefined) return undefined;
+  if (!RECORD_KEY.test(recordKeyOf(ref.uri))) return undefined;
   const author = object(post, "author");
   const comment = {
     id: recordKeyOf(ref.uri),
-    text: text(object(post, "record"), "text") ?? "",
-    authorId: text(author, "did") ?? null,
-    authorUsername: text(author, "handle") ?? null,
+    text: (text(object(post, "record"), "text") ?? "").slice(0, MAX_TEXT).toWellFormed(),
+    authorId: short(author, "did", MAX_DID),
+    authorUsername: short(author, "handle", MAX_HANDLE),
     isOwn: text(author, "did") === account.externalId,
     createdAt,
-    likeCount: number(post, "likeCount") ?? null,
-    replyCount: number(post, "replyCount") ?? null,
+    likeCount: countOf(post, "likeCount"),
+    replyCount: countOf(post, "replyCount"),
   };
   return { ref, comment };
 }
@@ -130,7 +168,8 @@ class ReplyReader {
       if (reply !== undefined) this.found.push({ reply, seenAt });
     };
     const place = { object: "thread", list: "replies" };
-    const answer = await readMembers(body, { ...place, ...THREAD_LIMITS, onMember });
+    const limits = isOwnersHost(this.#account) ? OWNERS_LIMITS : THREAD_LIMITS;
+    const answer = await readMembers(body, { ...place, ...limits, onMember });
     this.isComplete = answer.isComplete;
     return answer.text;
   };

@@ -6,7 +6,7 @@ import {
   openBluesky,
   toResult,
 } from "#src/bluesky/publishing/xrpc.ts";
-import { list, text } from "#src/http/platform-answer.ts";
+import { list, MAX_ANSWER_BYTES, text } from "#src/http/platform-answer.ts";
 import {
   type MetricsConnector,
   type MetricsFailure,
@@ -65,7 +65,8 @@ async function readMetrics(
 ): Promise<MetricsReadings | MetricsFailure> {
   const toUri = (rkey: string) => `at://${bluesky.account.externalId}/${COLLECTION}/${rkey}`;
   const query = new URLSearchParams(ids.map((id): [string, string] => ["uris", toUri(id)]));
-  const answer = await ask(bluesky, { path: `app.bsky.feed.getPosts?${query.toString()}` });
+  const path = `app.bsky.feed.getPosts?${query.toString()}`;
+  const answer = await ask(bluesky, { path, maxAnswerBytes: MAX_ANSWER_BYTES });
   if (answer.kind === "no_answer") return toMetricsFailure(answer);
   const result = toResult(answer);
   if (result.kind === "failed") return toMetricsFailure(result.failure);

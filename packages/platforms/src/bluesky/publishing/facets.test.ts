@@ -1,7 +1,10 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { RichText } from "@atproto/api";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createFacets, findMentions } from "./facets.ts";
+import { createFacets, findMentions, resolveMentions } from "./facets.ts";
+import { openBluesky } from "./xrpc.ts";
 
 const features = (text: string, dids: ReadonlyMap<string, string> = new Map()) =>
   createFacets(text, dids).map(({ index, features: [feature] }) => [
@@ -105,4 +108,24 @@ test("createFacets finds the same links and tags as Bluesky's own library in any
     }),
     { numRuns: 5000 },
   );
+});
+
+test("a mention is left out of a Bluesky post if the server answers with a DID that no account has", async () => {
+  const dids: Readonly<Record<string, string>> = {
+    "a.example": "did:plc:abc",
+    "b.example": `did:web:${"b".repeat(257)}`,
+    "c.example": "c",
+  };
+  await using server = createServer((request, response) => {
+    const handle = new URL(request.url ?? "", "http://localhost").searchParams.get("handle") ?? "";
+    response.end(JSON.stringify({ did: dids[handle] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const account = { externalId: "did:plc:owner", username: "", accessToken: "", attributes: {} };
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const bluesky = openBluesky(baseUrl)(account, AbortSignal.timeout(10_000));
+  expect(await resolveMentions(bluesky, "@a.example @b.example @c.example")).toEqual(
+    new Map([["a.example", "did:plc:abc"]]),
+  );
+  server.closeAllConnections();
 });

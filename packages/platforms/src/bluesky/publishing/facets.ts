@@ -109,6 +109,9 @@ function toFacets(text: string, ranges: readonly Range[]): Facet[] {
   }));
 }
 
+/** The server that answers may be the account owner's; DIDs of accounts are far shorter. */
+const DID = /^did:[a-z]+:[a-zA-Z0-9._:%-]{1,256}$/;
+
 export async function resolveMentions(
   bluesky: Caller,
   content: string,
@@ -119,7 +122,7 @@ export async function resolveMentions(
     const answer = await ask(bluesky, { path, query: { handle }, isPublic: true });
     if (answer.kind === "no_answer") return platformUnavailable(answer.message);
     const did = text(answer.json, "did");
-    if (answer.status === 200 && did !== undefined) dids.set(handle, did);
+    if (answer.status === 200 && did !== undefined && DID.test(did)) dids.set(handle, did);
   }
   return dids;
 }

@@ -1,5 +1,11 @@
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
-import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import {
+  type JsonObject,
+  number,
+  object,
+  type PlatformAnswer,
+  text,
+} from "#src/http/platform-answer.ts";
 import { bearer, bytesBody, type RequestBody } from "#src/http/platform-request.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
 import { type Handles, type JsonHandle, jsonHandle } from "#src/publishing/handles.ts";
@@ -39,6 +45,22 @@ export function isFresh(handles: Handles, place: BlobPlace, now: number): boolea
   return stored !== undefined && now - stored.uploadedAt < MAX_AGE_MS;
 }
 
+const MAX_BLOB_TEXT = 128;
+
+/**
+ * Reads the reference to an uploaded file, of which only these fields are stored: the server may be
+ * the account owner's and answer with an object of any size.
+ */
+export function toBlob(answer: unknown): JsonObject | undefined {
+  const blob = object(answer, "blob");
+  const link = text(object(blob, "ref"), "$link");
+  const mimeType = text(blob, "mimeType");
+  const size = number(blob, "size");
+  if (link === undefined || mimeType === undefined || size === undefined) return undefined;
+  if (link.length > MAX_BLOB_TEXT || mimeType.length > MAX_BLOB_TEXT) return undefined;
+  return { $type: "blob", ref: { $link: link }, mimeType, size };
+}
+
 /** `blob` is undefined when Bluesky did not take the file. */
 export async function uploadBlob(
   bluesky: Caller,
@@ -47,7 +69,7 @@ export async function uploadBlob(
   const path = "com.atproto.repo.uploadBlob";
   const answer = await ask(bluesky, { method: "POST", path, body });
   const isDone = answer.kind === "answer" && answer.status === 200;
-  return { blob: isDone ? object(answer.json, "blob") : undefined, answer };
+  return { blob: isDone ? toBlob(answer.json) : undefined, answer };
 }
 
 export interface BlueskyUrls {
@@ -96,7 +118,7 @@ export function askJob({ videoBaseUrl, signal }: VideoContext, jobId: string): A
 export interface Job {
   readonly id: string;
   readonly state: string;
-  readonly blob: Readonly<Record<string, unknown>> | undefined;
+  readonly blob: JsonObject | undefined;
   readonly failureCode: string;
   readonly message: string;
 }
@@ -109,7 +131,7 @@ export function readJob(answer: PlatformAnswer | NoAnswer): Job | undefined {
   return {
     id,
     state: text(status, "state") ?? "",
-    blob: object(status, "blob"),
+    blob: toBlob(status),
     failureCode: text(status, "failureCode") ?? "",
     message: text(status, "message") ?? text(status, "error") ?? "",
   };

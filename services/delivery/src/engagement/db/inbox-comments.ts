@@ -29,10 +29,31 @@ function toRow(comment: PlatformComment) {
   };
 }
 
+/** A comment of another author is a new one; a platform may leave the author out of an answer. */
+function updateKnown(sql: ISql) {
+  return sql`
+    on conflict (account_id, media_id, comment_id) do update
+    set text = excluded.text,
+      author_id = coalesce(excluded.author_id, known.author_id),
+      author_username = coalesce(excluded.author_username, known.author_username),
+      like_count = excluded.like_count,
+      reply_count = excluded.reply_count,
+      hidden = excluded.hidden,
+      state = case when known.author_id <> excluded.author_id then 'open' else known.state end
+    where (known.text, known.author_id, known.like_count, known.reply_count, known.hidden)
+      is distinct from (
+        excluded.text, coalesce(excluded.author_id, known.author_id), excluded.like_count, excluded.reply_count,
+        excluded.hidden
+      )`;
+}
+
 /**
  * Stores what was read of readers' comments on one piece of media, and returns how many are new.
- * Known ones keep their state. Several processes may read the same comments: the unique index
- * decides, and rows are written in the order of the comments, against deadlocks.
+ * Known ones keep their state. On Bluesky the author of a reply chooses its id, which is unique
+ * only within a thread: a comment never gets the text or the state of one on other media, and one
+ * with the id of a deleted comment of another author is a new comment. Several processes may read
+ * the same comments: the unique index decides, and rows are written in the order of the comments,
+ * against deadlocks.
  */
 export async function storeInboxComments(
   tx: TransactionSql,
@@ -59,6 +80,7 @@ export async function storeInboxComments(
         select
         from comment_actions a
         where a.account_id = ${accountId}
+        and a.media_id = ${mediaId}
         and a.comment_id = r.comment_id
         and a.type = 'reply'
         and a.status = 'succeeded'
@@ -68,13 +90,7 @@ export async function storeInboxComments(
       like_count bigint, reply_count bigint, hidden boolean
     )
     order by r.comment_id
-    on conflict (account_id, comment_id) do update
-    set text = excluded.text,
-      like_count = excluded.like_count,
-      reply_count = excluded.reply_count,
-      hidden = excluded.hidden
-    where (known.text, known.like_count, known.reply_count, known.hidden)
-      is distinct from (excluded.text, excluded.like_count, excluded.reply_count, excluded.hidden)
+    ${updateKnown(tx)}
     returning xmax = 0 as is_new`;
   const count = written.filter(({ isNew }) => isNew).length;
   if (count > 0) await removeBeyondLimit(tx, workspaceId);
@@ -100,8 +116,9 @@ export async function applyEndedActions(
 ): Promise<void> {
   const rows = ended
     .filter(({ status, type }) => status === "succeeded" && type !== "private_reply")
-    .map(({ accountId, commentId, type }) => ({
+    .map(({ accountId, mediaId, commentId, type }) => ({
       account_id: accountId,
+      media_id: mediaId,
       comment_id: commentId,
       is_answer: type === "reply",
       hidden: type === "reply" ? null : type === "hide",
@@ -112,12 +129,13 @@ export async function applyEndedActions(
     set state = case when r.is_answer then 'answered' else c.state end,
       hidden = coalesce(r.hidden, c.hidden)
     from (
-      select account_id, comment_id, bool_or(is_answer) as is_answer, bool_or(hidden) as hidden
+      select account_id, media_id, comment_id, bool_or(is_answer) as is_answer, bool_or(hidden) as hidden
       from jsonb_to_recordset(${tx.json(rows)})
-        as r (account_id uuid, comment_id text, is_answer boolean, hidden boolean)
-      group by account_id, comment_id
+        as r (account_id uuid, media_id text, comment_id text, is_answer boolean, hidden boolean)
+      group by account_id, media_id, comment_id
     ) as r
     where c.account_id = r.account_id
+    and c.media_id = r.media_id
     and c.comment_id = r.comment_id`;
 }
 

@@ -53,6 +53,7 @@ function isForgettableAction(sql: ISql) {
   const other = sql`
     from comment_actions o
     where o.account_id = t.account_id
+    and o.media_id = t.media_id
     and o.comment_id = t.comment_id
     and o.type in ('hide', 'unhide')
     and o.status = 'succeeded'`;

@@ -23,7 +23,7 @@ function end(sql: ISql) {
  */
 export async function replaceWaiting(
   tx: TransactionSql,
-  { accountId, commentId }: { readonly accountId: string; readonly commentId: string },
+  { accountId, mediaId, commentId }: Pick<CommentAction, "accountId" | "mediaId" | "commentId">,
 ): Promise<readonly CommentAction[]> {
   // `for update` makes this transaction and one that records the end of a call on the same action
   // wait for each other. So an action that waits for another attempt is ended either here or by
@@ -33,6 +33,7 @@ export async function replaceWaiting(
       select id, status
       from comment_actions
       where account_id = ${accountId}
+      and media_id = ${mediaId}
       and comment_id = ${commentId}
       and type in ('hide', 'unhide')
       and status in ('queued', 'working', 'calling')
@@ -63,6 +64,7 @@ export async function replaceRequeued(
       select 1
       from comment_actions later
       where later.account_id = t.account_id
+      and later.media_id = t.media_id
       and later.comment_id = t.comment_id
       and later.type in ('hide', 'unhide')
       and later.status in ('queued', 'working')

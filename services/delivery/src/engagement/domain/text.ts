@@ -3,6 +3,9 @@ import { normalizeInParts } from "@postrider/platforms/text/normalize-text";
 
 /** In characters. The REST API has the same limit; the longest ids are Bluesky's. */
 const MAX_MEDIA_ID_LENGTH = 512;
+/** Platforms have no longer ones; the table `inbox_comments` checks the same lengths. */
+const MAX_AUTHOR_ID_LENGTH = 512;
+const MAX_AUTHOR_NAME_LENGTH = 256;
 
 /** Counted in Unicode code points, as JSON Schema counts them. */
 export function isAtMost(text: string, max: number): boolean {
@@ -46,13 +49,18 @@ function toStorable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\u{FFFD}");
 }
 
+function toStorableName(name: string | null, max: number): string | null {
+  return name === null || !isAtMost(name, max) ? null : toStorable(name);
+}
+
+/** An author's name or id that is too long is left out, because a part of it is none. */
 export function toStorableComment(comment: PlatformComment): PlatformComment {
   const { id, text, authorId, authorUsername } = comment;
   return {
     ...comment,
     id: toStorable(id),
     text: toStorable(text),
-    authorId: authorId === null ? null : toStorable(authorId),
-    authorUsername: authorUsername === null ? null : toStorable(authorUsername),
+    authorId: toStorableName(authorId, MAX_AUTHOR_ID_LENGTH),
+    authorUsername: toStorableName(authorUsername, MAX_AUTHOR_NAME_LENGTH),
   };
 }

@@ -31,7 +31,8 @@ export async function keepComments(
   comments: readonly PlatformComment[],
 ): Promise<number> {
   const others = comments.filter(({ isOwn }) => !isOwn).map(toStorableComment);
-  const once = new Map(others.map((comment) => [comment.id, comment]));
+  const storable = others.filter(({ id }) => isMediaId(id));
+  const once = new Map(storable.map((comment) => [comment.id, comment]));
   if (once.size === 0 || !isMediaId(media.mediaId)) return 0;
   const count = await storeInboxComments(tx, media, [...once.values()]);
   if (count > 0) await appendEvents(tx, [inboxChanged(media.workspaceId)]);

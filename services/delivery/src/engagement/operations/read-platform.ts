@@ -11,6 +11,7 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { conflict, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { type AccountRef, findConnectedAccount } from "#src/clients/accounts.ts";
 import { type Unavailable, type Unusable, withAccess } from "#src/operations/with-credential.ts";
 import type { EngagementDeps } from "./dependencies.ts";
@@ -22,6 +23,18 @@ export interface CommentedAccount {
   readonly account: Account;
   readonly connector: CommentsConnector;
 }
+
+/**
+ * Reads of this process. Those of one workspace wait for each other: the server that answers may be
+ * its own, with answers that take long to come and to parse.
+ */
+const READS = new Semaphore({
+  total: 64,
+  perKey: 4,
+  maxWaiting: 1_000,
+  maxWaitingPerShare: 100,
+  maxWaitMs: 10_000,
+});
 
 /** Told to clients whose call the platform refused. */
 const REFUSED_RETRY_MS = 60_000;
@@ -70,13 +83,15 @@ type Read<T extends { readonly kind: string }> = T | Missing | Failure;
 
 /**
  * @throws `not_found` if the platform does not have it or it belongs to another account;
- *   `account_reconnect_required`, whose detail names a missing permission; `unavailable` else.
+ *   `account_reconnect_required`, whose detail names a missing permission; `unavailable` else, also
+ *   when too many reads of the workspace wait.
  */
 export async function readFromPlatform<T extends { readonly kind: string }>(
   deps: ReadDeps,
   { ref, account }: Pick<CommentedAccount, "ref" | "account">,
   read: (access: AccountAccess) => Promise<Read<T>>,
 ): Promise<T> {
+  using _permit = await READS.acquire({ key: ref.workspaceId });
   const result = await withAccess(deps, ref, read);
   if (isNoResult(result)) throw toError(result, account);
   return result;

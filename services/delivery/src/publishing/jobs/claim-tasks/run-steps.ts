@@ -33,6 +33,17 @@ export interface LocalParts extends AsyncDisposable {
  * publish task; a longer wait releases the task.
  */
 const MAX_WAIT_IN_WORK_MS = 1000;
+/**
+ * Maximum length of all handles of a task. The largest are the records of Bluesky posts with four
+ * long alternative texts. Tasks of all workspaces share the statements that store and read handles,
+ * and the server that returns them may be the account owner's.
+ */
+const MAX_HANDLES_LENGTH = 128 * 1024;
+const TOO_LONG: Failure = {
+  kind: "refused",
+  code: "content_rejected",
+  message: "the platform answered with more than Postrider stores for a post",
+};
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
 function isFailure(made: StepResult): made is Failure {
@@ -91,6 +102,7 @@ async function finishStep(
     const { made } = tried;
     const kept = await keep(context, inputs, step, { before: handles, made });
     if (kept.kind === "done") return kept;
+    if (kept.kind === "too_long") return { kind: "failed", handles, failure: TOO_LONG };
     ({ handles } = kept);
     // What the platform returned to the step is stored before the task is released, because the
     // next worker continues from there.
@@ -104,18 +116,23 @@ async function finishStep(
 
 /**
  * Stores what the platform returned to a step, together with what it returned to earlier steps. The
- * result is `done` if another worker has claimed the task.
+ * result is `done` if another worker has claimed the task, and `too_long` if it is not stored.
  */
 async function keep(
   { deps, handleStore }: PublishContext,
   { task }: TaskInputs,
   { isOwn }: PrepareStep,
   { before, made }: { readonly before: Handles; readonly made: StepResult },
-): Promise<{ readonly kind: "kept"; readonly handles: Handles } | { readonly kind: "done" }> {
+): Promise<
+  | { readonly kind: "kept"; readonly handles: Handles }
+  | { readonly kind: "done" }
+  | { readonly kind: "too_long" }
+> {
   if (isFailure(made)) return { kind: "kept", handles: before };
   const added = isWait(made) ? made.handles : made;
   if (added === undefined) return { kind: "kept", handles: before };
   const handles = { ...before, ...added };
+  if (Object.values(handles).join("").length > MAX_HANDLES_LENGTH) return { kind: "too_long" };
   if (isOwn) return { kind: "kept", handles };
   const sealed = { ...task, handles: deps.sealing.seal(task, handles) };
   if (!(await handleStore.submit(sealed))) return { kind: "done" };
