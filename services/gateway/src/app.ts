@@ -20,7 +20,7 @@ import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_servi
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { createMediaLinks } from "@postrider/rest/media/links";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
-import { createOpsServer } from "@postrider/shared/process/health";
+import { createFirstAnswerCheck, createOpsServer } from "@postrider/shared/process/health";
 import { disposeInOrder, type App } from "@postrider/shared/process/lifecycle";
 import { openProcess } from "@postrider/shared/process/service";
 import type { FastifyInstance } from "fastify";
@@ -99,6 +99,10 @@ export async function startApp(config: Config): Promise<App> {
   const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, identity });
   const client = peers.accounts.client(AdmissionService);
   const admission = createAdmission({ client, logger, cells });
+  health.checks.set(
+    "accounts",
+    createFirstAnswerCheck(() => client.admit({ queries: [] })),
+  );
   const server = await createServer({
     admission,
     ...createClients(peers),

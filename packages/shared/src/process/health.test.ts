@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createHealth, createOpsServer } from "./health.ts";
+import { createFirstAnswerCheck, createHealth, createOpsServer, readHealth } from "./health.ts";
 
 test("the readiness metric is measured each time metrics are read", async () => {
   const health = createHealth();
@@ -39,4 +39,18 @@ test("/readyz shows the notes of a process that is ready, such as why it is held
     200,
     { status: "ok", checks: {}, notes: { deployment: found.note } },
   ]);
+});
+
+test("a process is ready once another service has answered it, and stays ready when that service fails", async () => {
+  const health = createHealth();
+  let isThere = false;
+  const ask = () => (isThere ? Promise.resolve() : Promise.reject(new Error("10.0.0.7 refused")));
+  health.checks.set("accounts", createFirstAnswerCheck(ask));
+  const waiting = { ready: false, checks: { accounts: "has not answered yet" } };
+  expect(await readHealth(health)).toEqual(waiting);
+
+  isThere = true;
+  expect(await readHealth(health)).toEqual({ ready: true, checks: { accounts: "ok" } });
+  isThere = false;
+  expect(await readHealth(health)).toEqual({ ready: true, checks: { accounts: "ok" } });
 });

@@ -58,6 +58,22 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   };
 }
 
+/**
+ * Until another service has answered once. The network of a new pod may not reach it for some
+ * seconds. What fails later does not count, or all gateways would go out with accounts.
+ */
+export function createFirstAnswerCheck(ask: () => Promise<unknown>): Check {
+  let hasAnswered = false;
+  return async () => {
+    if (hasAnswered) return;
+    // The cause may name addresses of the internal network, and the gateway's probes are public.
+    await ask().catch((cause: unknown) => {
+      throw new Error("has not answered yet", { cause });
+    });
+    hasAnswered = true;
+  };
+}
+
 /** Maximum time since a process last looked for work. */
 const MAX_LOOK_AGE_MS = 10_000;
 
