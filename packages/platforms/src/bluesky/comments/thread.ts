@@ -81,7 +81,7 @@ function toRef(value: unknown): StrongRef | undefined {
   return uri.length <= MAX_URI && cid.length <= MAX_CID ? { uri, cid } : undefined;
 }
 
-/** A longer text is left out, because a part of a name or id is none. */
+/** A longer text is left out, because a part of it would name another account. */
 function short(value: unknown, name: string, max: number): string | null {
   const found = text(value, name);
   return found === undefined || found.length > max ? null : found;

@@ -31,15 +31,20 @@ function toRow(comment: PlatformComment) {
 
 /** A comment of another author is a new one; a platform may leave the author out of an answer. */
 function updateKnown(sql: ISql) {
+  const isOther = sql`known.author_id <> excluded.author_id`;
   return sql`
     on conflict (account_id, media_id, comment_id) do update
     set text = excluded.text,
       author_id = coalesce(excluded.author_id, known.author_id),
-      author_username = coalesce(excluded.author_username, known.author_username),
+      author_username = case
+        when ${isOther} then excluded.author_username
+        else coalesce(excluded.author_username, known.author_username)
+      end,
+      commented_at = case when ${isOther} then excluded.commented_at else known.commented_at end,
       like_count = excluded.like_count,
       reply_count = excluded.reply_count,
       hidden = excluded.hidden,
-      state = case when known.author_id <> excluded.author_id then 'open' else known.state end
+      state = case when ${isOther} then 'open' else known.state end
     where (known.text, known.author_id, known.like_count, known.reply_count, known.hidden)
       is distinct from (
         excluded.text, coalesce(excluded.author_id, known.author_id), excluded.like_count, excluded.reply_count,

@@ -53,7 +53,10 @@ function toStorableName(name: string | null, max: number): string | null {
   return name === null || !isAtMost(name, max) ? null : toStorable(name);
 }
 
-/** An author's name or id that is too long is left out, because a part of it is none. */
+/**
+ * An author's name or id that is too long is left out, because a part of it would name another
+ * person.
+ */
 export function toStorableComment(comment: PlatformComment): PlatformComment {
   const { id, text, authorId, authorUsername } = comment;
   return {
