@@ -76,7 +76,7 @@ COPY --from=pruned /workspace/packages/local /local
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     --mount=type=cache,id=npm,target=/root/.npm \
     npm install --prefix /bundler "rolldown@$(node -p 'require("/local/package.json").dependencies.rolldown')" \
- && cp /local/src/processes/write-bundle.ts /local/src/processes/lean-libraries.ts /bundler \
+ && cp /local/src/processes/write-bundle.ts /bundler \
  && for folder in $(readlink -f service services/* | sort -u); do \
       node /bundler/write-bundle.ts "$folder" \
    && echo '{}' >"$folder/dist/inputs.json" || exit 1; \

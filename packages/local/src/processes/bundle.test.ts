@@ -53,17 +53,6 @@ test("a bundle is made again only when one of its modules has changed", async ()
   expect(run(await bundle(folder))).toBe("second\n");
 });
 
-test("a bundle with an HTTP server and header objects does not load Node's own copy of undici", async () => {
-  write("main.ts", [
-    'import { createServer } from "node:http";',
-    'createServer().on("request", () => new Headers({ a: "b" })).emit("request");',
-    'const loaded = process.moduleLoadList.filter((name) => name.includes("deps/undici/undici"));',
-    'console.log(new Headers([["a", "b"]]).get("A"), loaded);',
-  ]);
-
-  expect(run(await bundle(folder))).toBe("b []\n");
-});
-
 test.each([
   ["has no handler of SIGTERM yet", [], 0],
   ["has its own handler", ['process.on("SIGTERM", () => process.exit(7));'], 7],

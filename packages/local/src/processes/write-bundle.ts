@@ -2,7 +2,6 @@ import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Plugin, rolldown } from "rolldown";
-import { leanHeaders, leanLibraries } from "./lean-libraries.ts";
 
 /** Packages with native parts or files of their own stay where they are. */
 const EXTERNAL = [/\.node$/, /^sharp$/, /heif/, /^rolldown$/];
@@ -48,8 +47,7 @@ async function writeBundle(folder: string): Promise<void> {
     // It names a file that an image does not contain, and says nothing about the code itself.
     tsconfig: false,
     external: EXTERNAL,
-    transform: { inject: leanHeaders(folder) },
-    plugins: [keepPlaces, leanLibraries],
+    plugins: [keepPlaces],
   });
   const { output: files } = await build.generate({
     dir: output,
@@ -63,7 +61,8 @@ async function writeBundle(folder: string): Promise<void> {
   });
   await build.close();
   const modules = files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-  const inputs = modules.filter((id) => id.startsWith("/")).map((id) => [id, statSync(id).mtimeMs]);
+  const inputs = [import.meta.filename, ...modules.filter((id) => id.startsWith("/"))];
+  const times = inputs.map((path) => [path, statSync(path).mtimeMs]);
   mkdirSync(output, { recursive: true });
   for (const file of files) {
     if (file.type === "asset" && file.fileName !== "program.js.map") continue;
@@ -72,7 +71,7 @@ async function writeBundle(folder: string): Promise<void> {
     else put(join(output, file.fileName), isOurs ? file.code : toAscii(file.code));
   }
   put(join(output, "main.js"), MAIN);
-  put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(inputs)));
+  put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(times)));
 }
 
 /** V8 keeps the text of a module, with two bytes for each character unless all are from Latin-1. */

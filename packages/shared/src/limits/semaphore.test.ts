@@ -346,3 +346,20 @@ test("a request that waits or is refused while no permit is free looks at no oth
   for (const each of waiting.slice(0, 500)) (await each)[Symbol.dispose]();
   expect((await ended).filter(({ status }) => status === "fulfilled")).toHaveLength(500);
 });
+
+test.each([
+  ["of an owner", (name: string) => ({ shares: [{ key: name }] })],
+  ["without an owner", () => ({ shares: [{ key: "kind", isCommon: true }] })],
+])(
+  "when the queue is full of one request of each owner, a new one %s is refused and no older one",
+  async (_title, optionsOf) => {
+    const semaphore = new Semaphore({ total: 1, maxWaiting: 3 });
+    const permit = await semaphore.acquire();
+    const waiting = ["a", "b", "c"].map((key) => semaphore.acquire({ shares: [{ key }] }));
+    await expect(semaphore.acquire(optionsOf("d"))).rejects.toMatchObject({
+      reason: "unavailable",
+    });
+    permit[Symbol.dispose]();
+    for (const each of waiting) (await each)[Symbol.dispose]();
+  },
+);

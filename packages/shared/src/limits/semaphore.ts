@@ -145,11 +145,13 @@ export class Semaphore {
     if (request.owners.some((owner) => this.#queueOf(owner).size > maxWaitingPerShare))
       return request;
     if (this.#waiting.size <= maxWaiting) return undefined;
-    const largest = [...this.#waitingOf.values()].reduce(
+    // Of equal ones, the owner of the new request.
+    const own = request.owners.map((owner) => this.#queueOf(owner));
+    const largest = [...own, ...this.#waitingOf.values()].reduce(
       (most, queue) => (queue.size > most.size ? queue : most),
-      new Set<Request>(),
+      new Set([request]),
     );
-    return [...largest].at(-1) ?? request;
+    return [...largest].at(-1);
   }
 
   #queueOf(owner: string): Set<Request> {

@@ -142,7 +142,7 @@ async function ensureTemplate(
   folder: string,
   name: string,
 ): Promise<void> {
-  const owner = openSql({ url: clusterUrl, poolSize: 1, applicationName: "test-template" });
+  const owner = openPatient(clusterUrl, 1, "template");
   try {
     // Other tests may create the same template at the same time, so a lock is taken. The lock
     // belongs to this connection and ends with it.

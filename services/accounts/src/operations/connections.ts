@@ -19,7 +19,10 @@ import { sealTokens } from "#src/operations/token-sealing.ts";
 
 const CONNECT_TIMEOUT_MS = 15_000;
 const RETRY_MS = 1_000;
-/** Of a workspace. Lists of accounts are not paged, and each is converted in one piece. */
+/**
+ * Of a workspace. Lists of accounts are not paged, and each is converted in one piece. Requests at
+ * the same time may exceed it by a few.
+ */
 const MAX_ACCOUNTS = 1_000;
 
 /**
@@ -94,8 +97,8 @@ export async function storeConnections(
     }));
     const rows = await upsertAccounts(tx, workspaceId, platform, accounts);
     const count = await countConnected(tx, workspaceId);
-    // An account that is connected again is never refused.
-    if (count > MAX_ACCOUNTS && rows.some(({ version }) => version === 1))
+    // An account that is connected again is never refused, nor what is granted together with it.
+    if (count > MAX_ACCOUNTS && rows.every(({ version }) => version === 1))
       throw unprocessable("validation_failed", [
         { code: "too_many_accounts", limit: MAX_ACCOUNTS, actual: count },
       ]);

@@ -23,8 +23,6 @@ interface Waiting {
   readonly id: string;
   readonly locale: Locale;
   readonly context: RequestContext | undefined;
-  /** How many reads of its workspace fitted into the answer that left this one out. */
-  fitting?: number;
   readonly resolve: (post: Post) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -44,6 +42,11 @@ class BatchingPostReader implements PostReader {
   #waiting: Waiting[] = [];
   #callsInFlight = 0;
   readonly #callsOf = new Map<string, number>();
+  /**
+   * How many reads of a workspace are asked for at once: as many as fitted into an answer that left
+   * some out, and two more after each that did not.
+   */
+  readonly #fitting = new Map<string, number>();
   #isScheduled = false;
 
   constructor(client: PostsClient) {
@@ -100,7 +103,7 @@ class BatchingPostReader implements PostReader {
     const reads = allowed.filter(({ locale }) => locale === allowed[0]?.locale);
     const byWorkspace = Map.groupBy(reads, ({ workspaceId }) => workspaceId);
     const turns = [...byWorkspace.values()].flatMap((own) => {
-      const limit = Math.min(...own.map(({ fitting = MAX_REFS }) => fitting));
+      const limit = this.#fitting.get(own[0]?.workspaceId ?? "") ?? MAX_REFS;
       return own.slice(0, limit).map((read, turn) => ({ read, turn }));
     });
     const inTurn = turns.toSorted((a, b) => a.turn - b.turn).slice(0, MAX_REFS);
@@ -129,9 +132,14 @@ class BatchingPostReader implements PostReader {
 
   #defer(batch: readonly Waiting[], from: number): void {
     const deferred = batch.slice(from);
-    for (const read of deferred) {
-      const fitted = batch.slice(0, from).filter((each) => each.workspaceId === read.workspaceId);
-      read.fitting = Math.max(1, fitted.length);
+    const isFull = deferred.length > 0;
+    for (const workspaceId of new Set(
+      (isFull ? deferred : batch).map((read) => read.workspaceId),
+    )) {
+      const fitted = batch.slice(0, from).filter((each) => each.workspaceId === workspaceId).length;
+      const limit = isFull ? fitted : (this.#fitting.get(workspaceId) ?? MAX_REFS) + 2;
+      if (limit < MAX_REFS) this.#fitting.set(workspaceId, Math.max(1, limit));
+      else this.#fitting.delete(workspaceId);
     }
     this.#waiting.unshift(...deferred);
   }
