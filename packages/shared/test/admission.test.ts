@@ -44,7 +44,7 @@ function startService() {
       },
     });
   };
-  const client = createTestPeer(withAdmission(routes, () => wait.isTooLong())).client(PostService);
+  const client = createTestPeer(withAdmission(routes, () => wait.state())).client(PostService);
   return { client, served: () => served };
 }
 
@@ -82,6 +82,27 @@ test("a service refuses an RPC immediately while statements wait too long for a 
   await Promise.all(accepted);
   expect(served()).toBe(accepted.length);
   await eventually(() => client.getPost({ id: "p" }));
+});
+
+test("a service whose statements wait for those of one workspace refuses the RPCs of that workspace, and serves another", async () => {
+  const mayEnd = Promise.withResolvers<void>();
+  const routes = (router: ConnectRouter): void => {
+    router.service(PostService, {
+      getPost: async ({ workspaceId, id }) => {
+        if (workspaceId === "large") await mayEnd.promise;
+        return { post: { id } };
+      },
+    });
+  };
+  const client = createTestPeer(withAdmission(routes, () => "busy")).client(PostService);
+  const read = (workspaceId: string) =>
+    runInContext({ requestId: "r", workspaceId }, () => client.getPost({ workspaceId, id: "p" }));
+  const first = read("large");
+  await expect(read("large")).rejects.toMatchObject({ kind: "unavailable" });
+  expect(await read("other")).toMatchObject({ post: { id: "p" } });
+  mayEnd.resolve();
+  await first;
+  expect(await read("large")).toMatchObject({ post: { id: "p" } });
 });
 
 test("a service does not begin an RPC whose caller has stopped waiting for the answer", async () => {

@@ -1,6 +1,8 @@
 import type { DescService } from "@bufbuild/protobuf";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { CallsInWork } from "#src/connect/calls-in-work.ts";
 import { ServiceError, unavailable } from "#src/errors.ts";
+import type { PoolState } from "#src/postgres/pool-wait.ts";
 import { findContext } from "#src/telemetry/request-context.ts";
 
 type Methods<S extends DescService, D> = {
@@ -27,13 +29,19 @@ export function serveMethods<S extends DescService, D>(
 type Routes = (router: ConnectRouter) => void;
 type Handler = (...args: readonly unknown[]) => unknown;
 
-/** Refuses RPCs while the service is overloaded, and those whose caller waits no longer. */
-export function withAdmission(routes: Routes, isOverloaded: () => boolean): Routes {
-  const admit = (): void => {
-    const deadlineAt = findContext()?.deadlineAt;
+/**
+ * Refuses RPCs while the database does not answer, those of the largest callers while many
+ * statements wait, and those whose caller waits no longer.
+ */
+export function withAdmission(routes: Routes, readPool: () => PoolState): Routes {
+  const inWork = new CallsInWork();
+  const admit = (): Disposable => {
+    const { deadlineAt, workspaceId: owner = "" } = findContext() ?? {};
     if (deadlineAt !== undefined && performance.now() >= deadlineAt)
       throw new ServiceError("timeout", "upstream_timeout");
-    if (isOverloaded()) throw unavailable();
+    const state = readPool();
+    if (state === "stuck" || (state === "busy" && inWork.hasItsPart(owner))) throw unavailable();
+    return inWork.begin(owner);
   };
   return (router) => {
     const collector: Pick<ConnectRouter, "service"> = {
@@ -50,9 +58,9 @@ export function withAdmission(routes: Routes, isOverloaded: () => boolean): Rout
   };
 }
 
-function guard(handler: Handler, admit: () => void): Handler {
+function guard(handler: Handler, admit: () => Disposable): Handler {
   return async (...args) => {
-    admit();
+    using _call = admit();
     return await handler(...args);
   };
 }

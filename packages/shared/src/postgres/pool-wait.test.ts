@@ -20,24 +20,26 @@ function createPool() {
   return { wait, answers };
 }
 
-test("the database connection pool counts as overloaded while a probe statement has been waiting for half a second", async () => {
+test("the database connection pool is busy while a probe statement has been waiting for half a second, and stuck after two", async () => {
   const { wait, answers } = createPool();
-  expect(wait.isTooLong()).toBe(false);
+  expect(wait.state()).toBe("free");
   await vi.advanceTimersByTimeAsync(499);
-  expect(wait.isTooLong()).toBe(false);
+  expect(wait.state()).toBe("free");
   await vi.advanceTimersByTimeAsync(1);
-  expect(wait.isTooLong()).toBe(true);
+  expect(wait.state()).toBe("busy");
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(wait.state()).toBe("stuck");
 
   answers[0]?.();
   await vi.advanceTimersByTimeAsync(0);
-  expect(wait.isTooLong()).toBe(false);
+  expect(wait.state()).toBe("free");
 });
 
 test("a probe statement that failed no longer counts as waiting for a database connection", async () => {
   const wait = new PoolWait(() => Promise.reject(new Error("no connection")));
-  wait.isTooLong();
+  wait.state();
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(wait.isTooLong()).toBe(false);
+  expect(wait.state()).toBe("free");
 });
 
 test("at most ten probe statements a second measure the wait for a database connection, and none while no request asks for it", async () => {
@@ -47,7 +49,7 @@ test("at most ten probe statements a second measure the wait for a database conn
     return Promise.resolve();
   });
   for (let ms = 0; ms < 1_000; ms += 5) {
-    wait.isTooLong();
+    wait.state();
     await vi.advanceTimersByTimeAsync(5);
   }
   expect(count).toBe(10);
@@ -57,11 +59,11 @@ test("at most ten probe statements a second measure the wait for a database conn
 
 test("another probe statement measures the wait for a database connection when the answer of the first probe was lost", async () => {
   const { wait, answers } = createPool();
-  wait.isTooLong();
+  wait.state();
   await vi.advanceTimersByTimeAsync(15_000);
-  expect(wait.isTooLong()).toBe(false);
+  expect(wait.state()).toBe("free");
   expect(answers).toHaveLength(2);
   answers[1]?.();
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(wait.isTooLong()).toBe(false);
+  expect(wait.state()).toBe("free");
 });

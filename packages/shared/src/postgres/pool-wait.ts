@@ -1,10 +1,14 @@
 /** Interval of probes while requests arrive. */
 const PROBE_EVERY_MS = 100;
 const TICK_MS = 50;
-/** A probe that waits longer means overload. */
-const MAX_WAIT_MS = 500;
+/** A probe that waits longer means that many statements wait. */
+const BUSY_MS = 500;
+/** One that waits longer means that the database does not answer. */
+const STUCK_MS = 2_000;
 /** After this time another probe is sent, because the driver may have lost the first answer. */
 const MAX_PROBE_MS = 15_000;
+
+export type PoolState = "free" | "busy" | "stuck";
 
 /**
  * Measures whether statements wait too long for a connection, by a small statement that waits
@@ -24,11 +28,11 @@ export class PoolWait {
     this.#probe = probe;
   }
 
-  /** Whether a probe has been without an answer for at least half a second. */
-  isTooLong(): boolean {
+  state(): PoolState {
     if (this.#timer === undefined && performance.now() - this.#sentAt >= PROBE_EVERY_MS)
       this.#send();
-    return this.#waitedMs >= MAX_WAIT_MS;
+    if (this.#waitedMs >= STUCK_MS) return "stuck";
+    return this.#waitedMs >= BUSY_MS ? "busy" : "free";
   }
 
   #send(): void {

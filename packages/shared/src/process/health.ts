@@ -3,6 +3,7 @@ import type { Sql } from "#src/postgres.ts";
 import { readClock } from "#src/postgres/clock.ts";
 import { recentSkewMs } from "#src/postgres/due-loop.ts";
 import { neededSchemaVersion, currentSchemaVersion } from "#src/postgres/migrations.ts";
+import type { PoolState } from "#src/postgres/pool-wait.ts";
 import { createGauge, renderMetrics } from "#src/telemetry/metrics.ts";
 
 /** Rejects with a short reason when the dependency is not healthy. */
@@ -23,8 +24,8 @@ export interface Health {
   readonly checks: Map<string, Check>;
   /** Facts for the answer of `/readyz`, by name. A note that returns undefined is left out. */
   readonly notes: Map<string, () => string | undefined>;
-  /** While it returns true, RPCs are refused. */
-  isOverloaded(): boolean;
+  /** Unless it is free, RPCs are refused: of the largest callers, or all. */
+  readPool(): PoolState;
   drain(): void;
   isDraining(): boolean;
 }
@@ -34,7 +35,7 @@ export function createHealth(): Health {
   return {
     checks: new Map(),
     notes: new Map(),
-    isOverloaded: () => false,
+    readPool: () => "free",
     drain: () => void (draining = true),
     isDraining: () => draining,
   };

@@ -166,7 +166,7 @@ export function openDatabaseProcess(
   const watch = watchDatabase(sql, config.databasePoolSize);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   const wait = new PoolWait(() => sql`select 1`);
-  const health = { ...base.health, isOverloaded: () => wait.isTooLong() };
+  const health = { ...base.health, readPool: () => wait.state() };
   return {
     ...base,
     health,
@@ -187,7 +187,7 @@ export async function listenService(options: {
   const { config, callers, health, logger } = options;
   const access = createAccess({ ...config, callers, logger });
   const server = await createServiceServer({
-    routes: withAdmission(options.routes, () => health.isOverloaded()),
+    routes: withAdmission(options.routes, () => health.readPool()),
     access,
     logger,
     certificate: config.certificate,

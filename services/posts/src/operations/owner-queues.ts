@@ -25,7 +25,8 @@ export class OwnerQueues<T> {
 
   /** Whether another value of the owner would wait for over half a second. */
   isTooLong(owner: string): boolean {
-    return this.#wait.isTooLong() || this.#queues.get(owner)?.wait.isTooLong() === true;
+    const ofOwner = this.#queues.get(owner)?.wait.state() ?? "free";
+    return this.#wait.state() !== "free" || ofOwner !== "free";
   }
 
   push(owner: string, value: T): void {
