@@ -141,6 +141,21 @@ test("a failed refresh of a token that nothing used for weeks is tried again aft
   expect(await idleRefreshOf(ref)).toMatchObject({ days: 0, version: 1 });
 });
 
+test("an account whose tokens nothing used is refreshed with the first ones, however many accounts of another workspace are due before", async () => {
+  const many = await fixture.connectMany("bluesky", 30);
+  const other = await fixture.connect("bluesky", undefined, await fixture.createWorkspace());
+  await makeDue([other]);
+  await makeDue(many);
+  await fixture.sql`
+    update credentials set renew_at = renew_at - interval '1 day'
+    where account_id <> ${other.accountId} and renew_at < now()`;
+  await refreshIdle();
+  expect(await idleRefreshOf(other)).toMatchObject({ version: 2 });
+  expect(await fixture.control.countCalls("bluesky", "refresh")).toBe(20);
+  await refreshIdle();
+  expect(await fixture.control.countCalls("bluesky", "refresh")).toBe(31);
+});
+
 test("three replicas that search at the same time for accounts whose tokens nothing used for weeks refresh the tokens of each account once", async () => {
   await makeDue(await fixture.connectMany("bluesky", 30));
   await Promise.all([refreshIdle(), refreshIdle(), refreshIdle()]);

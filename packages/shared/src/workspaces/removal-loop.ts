@@ -120,9 +120,8 @@ export class WorkspaceRemoval {
     await deleteParkedEvents(sql, workspaceId);
     const isLeft =
       (await hasWaitingEvents(sql, workspaceId)) || (await hasRowsOf(sql, waitsFor, workspaceId));
-    if (this.#passRows > 0 || isLeft) {
+    if (this.#passRows > 0 || isLeft)
       return this.#wait(this.#passRows > 0 ? settleMs : INTERVAL_MS);
-    }
     return await this.#finish();
   }
 

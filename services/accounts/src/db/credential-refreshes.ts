@@ -150,10 +150,14 @@ export async function giveUpCredential(
 }
 
 /** Its refresh token would expire without a refresh. */
-type IdleCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
+export type IdleCredential = Pick<
+  CredentialRow,
+  "workspaceId" | "accountId" | "platform" | "version"
+>;
 
 /**
- * Claims credentials that no post has used for a long time and that are due for a refresh. Each
+ * Claims credentials that no post has used for a long time and that are due for a refresh, of each
+ * workspace in turn: it may run the servers that are asked, and let them answer slowly. Each
  * claimed credential can be claimed again after an hour, in case its refresh fails.
  */
 export async function claimIdleCredentials(
@@ -164,13 +168,18 @@ export async function claimIdleCredentials(
   // token requests for one credential at the same time.
   return await sql<IdleCredential[]>`
     with due as (
-      select account_id
-      from credentials
-      where renew_at <= now()
+      select credential.account_id
+      from credentials credential
+      join (
+        select account_id, row_number() over (partition by workspace_id order by renew_at) as turn
+        from credentials
+        where renew_at <= now()
+      ) as queued using (account_id)
+      where credential.renew_at <= now()
       and exists (select 1 from deployment d where ${isOwnData(sql, deploymentId)})
-      order by renew_at
+      order by queued.turn, credential.renew_at
       limit ${limit}
-      for update skip locked
+      for update of credential skip locked
     )
     update credentials c
     set renew_at = now() + interval '1 hour'

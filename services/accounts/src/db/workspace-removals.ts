@@ -22,8 +22,8 @@ export interface WorkspaceRemovalRow {
 export const REMOVING_SERVICES = ["posts", "media", "delivery"] as const;
 
 /**
- * Begins the removals that are due. The row is locked for that, as it is by a person who cancels the
- * deletion at the same moment: one of them is first, and the other sees it.
+ * Begins the removals that are due. The row is locked for that, as it is by a person who cancels
+ * the deletion at the same moment: one of them is first, and the other sees it.
  */
 export async function beginRemovals(sql: Sql): Promise<void> {
   await sql`

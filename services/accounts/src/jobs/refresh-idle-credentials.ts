@@ -1,5 +1,5 @@
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
-import { claimIdleCredentials } from "#src/db/credential-refreshes.ts";
+import { claimIdleCredentials, type IdleCredential } from "#src/db/credential-refreshes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 type IdleRefreshDependencies = Pick<
@@ -12,7 +12,7 @@ const CHECK_INTERVAL_MS = 60_000;
 
 /**
  * Refreshes one batch of unused credentials before their refresh tokens expire. They expire only
- * weeks later, so the calls to the platforms are made one after the other.
+ * weeks later, so the calls for a workspace are made one after the other.
  *
  * @returns Whether more credentials may be due for a refresh.
  */
@@ -23,17 +23,21 @@ export async function refreshIdleBatch({
   refreshTokens,
 }: IdleRefreshDependencies): Promise<boolean> {
   const claimed = await claimIdleCredentials(sql, { limit: BATCH_SIZE, deploymentId });
-  for (const credential of claimed) {
-    const { accountId, platform } = credential;
-    try {
-      await refreshTokens(credential);
-    } catch (error) {
-      logger.warn(
-        { err: error, accountId, platform },
-        "the tokens of an account that no post has used for a long time could not be refreshed; the refresh is tried again in an hour",
-      );
+  const refreshInTurn = async (own: readonly IdleCredential[]): Promise<void> => {
+    for (const credential of own) {
+      const { accountId, platform } = credential;
+      try {
+        await refreshTokens(credential);
+      } catch (error) {
+        logger.warn(
+          { err: error, accountId, platform },
+          "the tokens of an account that no post has used for a long time could not be refreshed; the refresh is tried again in an hour",
+        );
+      }
     }
-  }
+  };
+  const byWorkspace = Map.groupBy(claimed, ({ workspaceId }) => workspaceId);
+  await Promise.all([...byWorkspace.values()].map(refreshInTurn));
   return claimed.length === BATCH_SIZE;
 }
 
