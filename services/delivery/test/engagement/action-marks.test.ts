@@ -71,6 +71,6 @@ test.each(["reply", "hide"] as const)(
     await markRestored(sql);
 
     expect(await mark(action)).toEqual([]);
-    expect(await explainUnmarked(sql, ACTION_TABLE, { ...action, ...CALL })).toBe("held");
+    expect(await explainUnmarked(sql, ACTION_TABLE, { ...action, ...CALL })).toBe("stopped");
   },
 );
