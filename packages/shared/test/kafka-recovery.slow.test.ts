@@ -145,18 +145,19 @@ test("a Kafka consumer joins its group with a session timeout of at most 6 s, wh
 test("a Kafka consumer that the broker refuses tries again until it is accepted, and its process goes on", async () => {
   const topic = await makeTopic();
   const { seen, handle } = collect();
-  const members = [open(), open()];
-  for (const member of members) await member.subscribe({ group: "g", topic, handle });
-  await eventually(async () => expect(await countMembers(`g.${topic}.test`)).toBe(2));
   const errors: unknown[] = [];
   const write = (line: string): void => void errors.push(line);
-  await using third = open({
-    onFatal: (error) => errors.push(error),
+  // On a busy machine one of the first two may lose its place to the third, and be refused then.
+  const watched = {
+    onFatal: (error: unknown) => errors.push(error),
     logger: createLogger({ service: "test", level: "warn", destination: { write } }),
-  });
+  };
+  const members = [open(watched), open(watched)];
+  for (const member of members) await member.subscribe({ group: "g", topic, handle });
+  await eventually(async () => expect(await countMembers(`g.${topic}.test`)).toBe(2));
+  await using third = open(watched);
   await third.subscribe({ group: "g", topic, handle });
-  await eventually(() => expect(errors).not.toHaveLength(0));
-  expect(String(errors)).toContain("has reached its max size");
+  await eventually(() => expect(String(errors)).toContain("has reached its max size"));
   expect(errors.filter((error) => error instanceof Error)).toEqual([]);
   await Promise.all(members.map((member) => member[Symbol.asyncDispose]()));
   await publish(third, topic, ["b"]);
