@@ -112,30 +112,41 @@ test("a scheduled post is moved to another time by keyboard alone, and moved bac
   expect(complaints).toEqual([]);
 });
 
-test("a time that was changed by another person meanwhile is not overwritten without being shown", async () => {
-  const day = dateIn(21);
-  const scheduledAt = `${day}T09:00:00.000Z`;
-  const { id } = await create(tenant.api, { content: "Two", accountIds: [bluesky], scheduledAt });
-  await using dashboard = await open({ path: `/posts/${id}` });
-  const { page } = dashboard;
-  await page.getByRole("button", { name: "Move to…" }).click();
-  await page.getByLabel("Time", { exact: true }).fill("19:30");
-  // The other person is faster, and the page does not learn of it in time.
-  await page.route("**/app/api/events", (route) => route.abort());
-  await page.route(`**/api/v1/posts/${id}`, (route) =>
-    route.request().method() === "GET" ? route.abort() : route.continue(),
-  );
-  const theirs = `${day}T12:00:00.000Z`;
-  await tenant.api.call("PATCH", `/posts/${id}`, { body: { scheduledAt: theirs } });
-  await page.getByRole("button", { name: "Move to 19:30" }).click();
-  await page.unroute(`**/api/v1/posts/${id}`);
-  await page.getByRole("heading", { name: /^Someone changed this post/ }).waitFor();
-  await page.getByRole("dialog").getByText("21:00").waitFor();
-  await page.getByRole("button", { name: "Use mine" }).click();
-  await expect
-    .poll(async () => (await tenant.api.getPost(id)) as unknown)
-    .toMatchObject({ scheduledAt: `${day}T10:30:00.000Z` });
-});
+test.each([
+  ["and the page does not learn of it in time", false],
+  ["and the page has learned of it", true],
+])(
+  "a time that another person changes meanwhile, %s, is not overwritten without being shown",
+  async (_title, isLearned) => {
+    const day = dateIn(21);
+    const scheduledAt = `${day}T09:00:00.000Z`;
+    const { id } = await create(tenant.api, {
+      content: `Two, ${isLearned}`,
+      accountIds: [bluesky],
+      scheduledAt,
+    });
+    await using dashboard = await open({ path: `/posts/${id}` });
+    const { page } = dashboard;
+    await page.getByRole("button", { name: "Move to…" }).click();
+    await page.getByLabel("Time", { exact: true }).fill("19:30");
+    const read = `**/api/v1/posts/${id}`;
+    if (!isLearned)
+      await page.route(read, (route) =>
+        route.request().method() === "GET" ? route.abort() : route.continue(),
+      );
+    const theirs = `${day}T12:00:00.000Z`;
+    await tenant.api.call("PATCH", `/posts/${id}`, { body: { scheduledAt: theirs } });
+    if (isLearned) await page.getByText("21:00").first().waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Move to 19:30" }).click();
+    if (!isLearned) await page.unroute(read);
+    await page.getByRole("heading", { name: /^Someone changed this post/ }).waitFor();
+    await page.getByRole("dialog").getByText("21:00").waitFor();
+    await page.getByRole("button", { name: "Use mine" }).click();
+    await expect
+      .poll(async () => (await tenant.api.getPost(id)) as unknown)
+      .toMatchObject({ scheduledAt: `${day}T10:30:00.000Z` });
+  },
+);
 
 test("the list of posts reads on when its end is seen, and the tooltip of a time tells it in UTC too", async () => {
   const busy = await openTenant(system);

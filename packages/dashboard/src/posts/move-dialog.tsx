@@ -50,7 +50,7 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
   const fault = at && faultOf(at, now, words);
   const { run, isBusy, error, clear } = useMove(post, at, onClose);
   const text = titleOf(post.content);
-  if (error instanceof PostriderError && error.status === 412 && at !== undefined)
+  if (isConflict(error) && at !== undefined)
     return (
       <ConflictDialog
         postId={post.id}
@@ -93,24 +93,40 @@ function faultOf(at: Temporal.ZonedDateTime, now: Temporal.ZonedDateTime, words:
   return Temporal.ZonedDateTime.compare(at, limit) > 0 ? words.far : undefined;
 }
 
-/** Moves the post, if it is still as it was read; the toast has the way back. */
+/** The page has learned of the move of another person while the dialog was open. */
+class MovedMeanwhile extends Error {}
+
+function isConflict(error: unknown): boolean {
+  return (
+    error instanceof MovedMeanwhile || (error instanceof PostriderError && error.status === 412)
+  );
+}
+
+/**
+ * Moves the post, if its time is still the one that the dialog was opened with; the toast has the
+ * way back.
+ */
 function useMove(
   { id, scheduledAt }: MoveDialogProps["post"],
   at: Temporal.ZonedDateTime | undefined,
   onClose: () => void,
 ) {
   const client = useQueryClient();
+  const [seen] = useState(scheduledAt);
   useQuery(postsApi.post(id));
   const { move } = useMovePost();
   return useAct(async () => {
     if (at === undefined) return;
     // What is known of the post can be older than its last move.
     await whenMoveSent(id);
-    const { etag } = await client.query(postsApi.post(id));
-    await move({ id, from: scheduledAt, to: toInstantText(at), etag });
+    const { etag, post } = await client.query(postsApi.post(id));
+    if (timeOf(post.scheduledAt) !== timeOf(seen)) throw new MovedMeanwhile();
+    await move({ id, from: seen, to: toInstantText(at), etag });
     onClose();
   });
 }
+
+const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text));
 
 /** The next free slots of the queue; nothing without rules. */
 function FreeSlots({ onChoose }: { readonly onChoose: (at: string) => void }) {
