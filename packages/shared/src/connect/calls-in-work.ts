@@ -1,4 +1,4 @@
-/** Beyond so many at a time, a busy service admits no further one. */
+/** While this number is in work, a busy service admits no further call. */
 const MAX_IN_WORK = 200;
 
 /**
