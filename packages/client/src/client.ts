@@ -1,11 +1,39 @@
 import type { PostDetail, ReadyMedia } from "../gen/openapi.ts";
 import { ITERATORS, type Iterators, OPERATIONS, type Operations } from "../gen/operations.ts";
+import { PostriderError } from "./errors.ts";
 import type { FileData } from "./file-source.ts";
-import { createSender } from "./follow-cells.ts";
 import type { RequestOptions } from "./operation-types.ts";
-import { type ClientOptions, MAX_RETRIES } from "./send.ts";
+import { type Call, type ClientOptions, MAX_RETRIES, send } from "./send.ts";
 import { uploadFile, type UploadOptions } from "./upload-file.ts";
 import { waitForPost, type WaitOptions } from "./wait-for-post.ts";
+
+/** Undefined if the key may not be sent there. */
+function otherCellOf({ followCells, baseUrl }: ClientOptions, error: unknown): string | undefined {
+  const address = error instanceof PostriderError ? error.cellAddress : null;
+  if (followCells !== true || address === null) return undefined;
+  return address.startsWith("https:") || baseUrl.startsWith("http:") ? address : undefined;
+}
+
+/**
+ * Sends calls to the cell of the workspace that they name, once an answer has named the cell: of a
+ * key's several workspaces, some can have moved.
+ */
+function createSender(options: ClientOptions): (call: Call) => Promise<unknown> {
+  const addresses = new Map<string | undefined, string>();
+  return async (call) => {
+    const workspace = call.options.workspaceId ?? options.workspaceId;
+    const client = { ...options, baseUrl: addresses.get(workspace) ?? options.baseUrl };
+    try {
+      return await send(client, call);
+    } catch (error) {
+      const baseUrl = otherCellOf(client, error);
+      if (baseUrl === undefined) throw error;
+      const answer = await send({ ...client, baseUrl }, call);
+      addresses.set(workspace, baseUrl);
+      return answer;
+    }
+  };
+}
 
 export type * from "../gen/openapi.ts";
 export {

@@ -1,6 +1,6 @@
 import { SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
-import { describeFailure } from "./describe-failure.ts";
+import { describeFailure } from "./bridge.ts";
 
 test("an agent is told to which address the key of another cell belongs", () => {
   const message =

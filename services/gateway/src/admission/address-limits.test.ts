@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { KeyedBuckets } from "./keyed-buckets.ts";
+import { KeyedBuckets } from "./address-limits.ts";
 
 const OPTIONS = { capacity: 3, windowMs: 3_000, maxKeys: 10 };
 
