@@ -1,3 +1,5 @@
+import { addCount } from "#src/limits/add-count.ts";
+
 /** While this number is in work, a busy service admits no further call. */
 const MAX_IN_WORK = 200;
 
@@ -24,8 +26,6 @@ export class CallsInWork {
 
   #add(owner: string, change: 1 | -1): void {
     this.#total += change;
-    const calls = (this.#byOwner.get(owner) ?? 0) + change;
-    if (calls === 0) this.#byOwner.delete(owner);
-    else this.#byOwner.set(owner, calls);
+    addCount(this.#byOwner, owner, change);
   }
 }

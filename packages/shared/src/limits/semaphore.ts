@@ -1,4 +1,5 @@
 import { unavailable } from "#src/errors.ts";
+import { addCount } from "#src/limits/add-count.ts";
 
 export interface SemaphoreLimits {
   /** In use at the same time; further requests wait or are refused. */
@@ -205,11 +206,7 @@ export class Semaphore {
 
   #add(shares: readonly Share[], amount: number): void {
     this.#used += amount;
-    for (const { key } of shares) {
-      const used = (this.#usedByKey.get(key) ?? 0) + amount;
-      if (used > 0) this.#usedByKey.set(key, used);
-      else this.#usedByKey.delete(key);
-    }
+    for (const { key } of shares) addCount(this.#usedByKey, key, amount);
   }
 
   #toPermit({ shares, amount }: Request): Disposable {

@@ -1,4 +1,5 @@
 import { networkOf } from "@postrider/shared/http/remote-network";
+import { addCount } from "@postrider/shared/limits/add-count";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import { createAddressLimits } from "#src/admission/address-limits.ts";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
@@ -93,8 +94,6 @@ export class KeyLookUps {
   }
 
   #addWaiting(address: string, change: 1 | -1): void {
-    const count = this.#waitingOf(address) + change;
-    if (count > 0) this.#waiting.set(networkOf(address), count);
-    else this.#waiting.delete(networkOf(address));
+    addCount(this.#waiting, networkOf(address), change);
   }
 }

@@ -4,6 +4,7 @@ import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb"
 import type { Locale } from "@postrider/rest/locale";
 import { notFound } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
+import { addCount } from "@postrider/shared/limits/add-count";
 import {
   findContext,
   type RequestContext,
@@ -88,11 +89,7 @@ class BatchingPostReader implements PostReader {
   }
 
   #countCall(workspaces: ReadonlySet<string>, change: 1 | -1): void {
-    for (const id of workspaces) {
-      const calls = (this.#callsOf.get(id) ?? 0) + change;
-      if (calls === 0) this.#callsOf.delete(id);
-      else this.#callsOf.set(id, calls);
-    }
+    for (const id of workspaces) addCount(this.#callsOf, id, change);
   }
 
   /** The texts of an answer about errors are in one language. */

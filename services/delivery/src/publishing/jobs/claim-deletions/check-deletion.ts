@@ -33,6 +33,15 @@ export interface CheckDeps extends Pick<
 /** A call and the renewal of its token fit into it, and each reading of a live check. */
 export const LEASES_PER_DELETION = 3;
 
+/** False if another worker has claimed the deletion. */
+export async function renewLease(
+  { sql, settings }: Pick<PublishingDeps, "sql" | "settings">,
+  task: DeletionTask,
+): Promise<boolean> {
+  const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
+  return (await renewLeases(sql, DELETION_TABLE, [task], leaseMs)).length > 0;
+}
+
 const INTERRUPTED = {
   name: "interruption",
   status: "failed",
@@ -55,17 +64,16 @@ export async function deleteCheckedPost(
   { task, credential, stopping }: CheckedDeletion,
   deletePost: () => Promise<DeletionResult>,
 ): Promise<DeletionResult> {
-  const { sql, settings } = deps;
+  const { sql } = deps;
   const id = task.targetId;
   const call = await findCheckedCall(sql, id);
   // The record of the check is deleted after 30 days.
   const post = call && toCheckedPost(deps, { task, credential, stopping }, call);
   if (post === undefined) return await deletePost();
-  const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
   const keep = async (column: "read_before" | "read_after", steps: readonly LiveCheckStep[]) => {
-    const leased = stopping.aborted ? [] : await renewLeases(sql, DELETION_TABLE, [task], leaseMs);
-    if (leased.length > 0) await storeReads(sql, id, column, steps);
-    return leased.length > 0;
+    const isLeased = !stopping.aborted && (await renewLease(deps, task));
+    if (isLeased) await storeReads(sql, id, column, steps);
+    return isLeased;
   };
   if (call?.isRead === false) {
     const steps = task.crashCount > 0 ? [INTERRUPTED] : await readBack(post);

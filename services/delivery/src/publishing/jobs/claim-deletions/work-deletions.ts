@@ -3,7 +3,7 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkSpan } from "@postrider/shared/tracing/work-span";
-import { releaseCalls, renewLeases } from "#src/calls/table.ts";
+import { releaseCalls } from "#src/calls/table.ts";
 import { backOffMs, CRASHED, findCredentials, isCrashLooping } from "#src/calls/worker.ts";
 import { withCredential } from "#src/operations/with-credential.ts";
 import { isOfOtherTarget } from "#src/publishing/db/deletion-claims.ts";
@@ -15,8 +15,8 @@ import {
   type CheckDeps,
   type CheckedDeletion,
   deleteCheckedPost,
-  LEASES_PER_DELETION,
   LOST,
+  renewLease,
 } from "./check-deletion.ts";
 import type { DeletionRecorder } from "./deletion-recorder.ts";
 
@@ -139,9 +139,7 @@ async function call(
     return { kind: "unknown", message: "this version does not support the platform" };
   if (!connector.canDelete)
     return giveUp("app_configuration", "posts on this platform cannot be deleted");
-  const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
-  const held = await renewLeases(sql, DELETION_TABLE, [task], leaseMs);
-  if (held.length === 0) return LOST;
+  if (!(await renewLease({ sql, settings }, task))) return LOST;
   const deadline = AbortSignal.timeout(settings.leaseMs);
   try {
     return await connector.delete(
