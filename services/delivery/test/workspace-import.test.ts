@@ -14,7 +14,7 @@ import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-i
 import { stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
 import { deliveryRemoval } from "#src/publishing/jobs/remove-workspaces.ts";
 import { openSecret } from "#src/webhooks/db/secrets.ts";
-import { releaseImportedWebhooks } from "#src/webhooks/operations/imported-webhooks.ts";
+import { releaseImportedWebhooks } from "#src/webhooks/operations/workspace-webhooks.ts";
 import { openDatabase } from "./publishing/fixture.ts";
 
 const sealingKeys = [{ id: "k1", secret: createSecretKey(randomBytes(32)) }];
@@ -41,7 +41,7 @@ async function open() {
     release: async (workspaceId, isCopy) => {
       await releaseImportedTasks(sql, workspaceId, isCopy);
       await releaseImportedEngagement(sql, workspaceId, isCopy);
-      await releaseImportedWebhooks({ sql, sealingKeys }, workspaceId);
+      await releaseImportedWebhooks(sql, { sealingKeys }, workspaceId);
     },
   });
   await given.prepare(one);

@@ -2,7 +2,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import type { Sql } from "@postrider/shared/postgres";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
 import {
@@ -11,16 +11,20 @@ import {
 } from "@postrider/shared/workspaces/secret-transfer";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { isFrozen } from "#src/db/stopped-workspaces.ts";
-import { listActiveRules } from "#src/engagement/db/automation-rules.ts";
+import { lockAccount, pollNow } from "#src/engagement/db/automation-accounts.ts";
+import {
+  listActiveRules,
+  type MovedRule,
+  resumeRule,
+} from "#src/engagement/db/automation-rules.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
-import { resumeMovedRules } from "#src/engagement/operations/moved-rules.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
-import { releaseImportedWebhooks } from "#src/webhooks/operations/imported-webhooks.ts";
 import {
   type MovedWebhooks,
   readMovedWebhooks,
+  releaseImportedWebhooks,
   writeMovedWebhooks,
-} from "#src/webhooks/operations/moved-webhooks.ts";
+} from "#src/webhooks/operations/workspace-webhooks.ts";
 
 interface CopyDeps {
   readonly sql: Sql;
@@ -37,9 +41,26 @@ function createImports({ sql, sealingKeys }: CopyDeps) {
     release: async (workspaceId, isCopy) => {
       await releaseImportedTasks(sql, workspaceId, isCopy);
       await releaseImportedEngagement(sql, workspaceId, isCopy);
-      await releaseImportedWebhooks({ sql, sealingKeys }, workspaceId);
+      await releaseImportedWebhooks(sql, { sealingKeys }, workspaceId);
     },
   });
+}
+
+/**
+ * Lets imported rules go on that were active in the cell that they come from. Their accounts are
+ * polled anew; comments that were handled there have runs, which were imported.
+ */
+async function resumeMovedRules(
+  tx: TransactionSql,
+  workspaceId: string,
+  rules: readonly MovedRule[],
+): Promise<void> {
+  for (const rule of rules) {
+    const account = await resumeRule(tx, workspaceId, rule);
+    if (account === undefined) continue;
+    await lockAccount(tx, { ...account, workspaceId });
+    await pollNow(tx, account.accountId);
+  }
 }
 
 /** What goes to another cell with a workspace, so that its webhooks and automations go on there. */

@@ -1,7 +1,19 @@
+import { newId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
-import { insertMovedSecret, listMovedSecrets, openSecret } from "#src/webhooks/db/secrets.ts";
-import { listActive, resumeImported } from "#src/webhooks/db/subscriptions.ts";
+import {
+  insertMovedSecret,
+  insertSecret,
+  listMovedSecrets,
+  openSecret,
+} from "#src/webhooks/db/secrets.ts";
+import {
+  completeImported,
+  listActive,
+  lockWithoutSecret,
+  resumeImported,
+} from "#src/webhooks/db/subscriptions.ts";
+import { createSigningSecret } from "#src/webhooks/operations/signing-secret.ts";
 
 /** The signing secrets of a workspace in the clear, and which of its subscriptions are active. */
 export interface MovedWebhooks {
@@ -43,4 +55,22 @@ export async function writeMovedWebhooks(
     await insertMovedSecret(tx, sealingKeys, { ...secret, workspaceId });
   const ids = [...new Set(secrets.map(({ subscriptionId }) => subscriptionId))];
   await resumeImported(tx, workspaceId, { ids, active });
+}
+
+/**
+ * Gives the imported subscriptions of a workspace new secrets, which are never shown: their owner
+ * rotates the secret before starting the subscription again.
+ */
+export async function releaseImportedWebhooks(
+  sql: Sql,
+  { sealingKeys }: Deps,
+  workspaceId: string,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    for (const { id, signing } of await lockWithoutSecret(tx, workspaceId)) {
+      const { secret, publicKey } = createSigningSecret(signing);
+      await insertSecret(tx, sealingKeys, { id: newId(), subscriptionId: id, workspaceId, secret });
+      await completeImported(tx, { workspaceId, id, publicKey });
+    }
+  });
 }
