@@ -55,6 +55,7 @@ import { newId, NIL_ID } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock, type DatabaseClock } from "@postrider/shared/postgres/clock";
+import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
@@ -294,7 +295,7 @@ export async function startPosts(
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: 86_400_000,
     retentionDays: 400,
-    cursorKeys: [new Uint8Array(32).fill(1)],
+    cursorKeys: deriveCursorKeys("posts", ["test"]),
     parkedEvents: createParkedEventService({ sql, handlers: eventHandlers["delivery.events.v1"] }),
   };
   const startReplica = () =>

@@ -1,12 +1,19 @@
-import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import {
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  timingSafeEqual,
+} from "node:crypto";
 import { ServiceError } from "#src/errors.ts";
 
-export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
+/** Key objects, because Node needs five times as long for an HMAC whose key is bytes. */
+export type CursorKeys = readonly [KeyObject, ...KeyObject[]];
 
 const MAC_BYTES = 16;
 
 /** The scope (workspace, filters) is not contained: a cursor is valid only for its list. */
-function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
+function sign(key: KeyObject, scope: readonly string[], body: Uint8Array): Buffer {
   const mac = createHmac("sha256", key).update(JSON.stringify(scope)).update("\n").update(body);
   return mac.digest().subarray(0, MAC_BYTES);
 }
@@ -50,7 +57,9 @@ export function deriveCursorKeys(
   [first, ...others]: readonly [string, ...string[]],
 ): CursorKeys {
   const derive = (secret: string) =>
-    new Uint8Array(hkdfSync("sha256", secret, "", `postrider.${service}.cursor`, 32));
+    createSecretKey(
+      new Uint8Array(hkdfSync("sha256", secret, "", `postrider.${service}.cursor`, 32)),
+    );
   return [derive(first), ...others.map(derive)];
 }
 
