@@ -310,6 +310,14 @@ describe("cells:", () => {
     expect(sent.at(-1)).toMatchObject({ url: `${US1}/api/v1/posts`, body: POST });
   });
 
+  test("with followCells, a call has the same idempotency key in both cells", async () => {
+    const client = clientOf([toUs1, json(200, {})], { followCells: true });
+    await settle(client.createPost(POST));
+    const keys = sent.map(({ headers }) => headers["idempotency-key"]);
+    expect(keys).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+  });
+
   test("with followCells, a call for one workspace of a key leaves those for another where they are", async () => {
     const client = clientOf([toUs1, json(200, {})], { followCells: true, workspaceId: "stays" });
     const moved = { workspaceId: "moved" };

@@ -3,7 +3,7 @@ import { ITERATORS, type Iterators, OPERATIONS, type Operations } from "../gen/o
 import { PostriderError } from "./errors.ts";
 import type { FileData } from "./file-source.ts";
 import type { RequestOptions } from "./operation-types.ts";
-import { type Call, type ClientOptions, MAX_RETRIES, send } from "./send.ts";
+import { type Call, type ClientOptions, MAX_RETRIES, send, withIdempotencyKey } from "./send.ts";
 import { uploadFile, type UploadOptions } from "./upload-file.ts";
 import { waitForPost, type WaitOptions } from "./wait-for-post.ts";
 
@@ -20,7 +20,8 @@ function otherCellOf({ followCells, baseUrl }: ClientOptions, error: unknown): s
  */
 function createSender(options: ClientOptions): (call: Call) => Promise<unknown> {
   const addresses = new Map<string | undefined, string>();
-  return async (call) => {
+  return async (given) => {
+    const call = withIdempotencyKey(given);
     const workspace = call.options.workspaceId ?? options.workspaceId;
     const client = { ...options, baseUrl: addresses.get(workspace) ?? options.baseUrl };
     try {

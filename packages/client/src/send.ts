@@ -120,6 +120,13 @@ function createKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** Its repetitions have the same key, also those in the cell to which the workspace moved. */
+export function withIdempotencyKey(call: Call): Call {
+  const { id, options } = call;
+  if (!keyed.has(id) || options.idempotencyKey !== undefined) return call;
+  return { ...call, options: { ...options, idempotencyKey: createKey() } };
+}
+
 function toUrl(baseUrl: string, template: string, ids: readonly string[], query: unknown): URL {
   let next = 0;
   const path = template.replaceAll(/\{\w+\}/g, (name) => {
@@ -184,7 +191,7 @@ function isRead(method: string): boolean {
 function toAttempt(client: ClientOptions, call: Call): Attempt {
   const { id, path, input, options } = call;
   const [method = "", template = ""] = OPERATIONS[id].split(" ");
-  const key = keyed.has(id) ? (options.idempotencyKey ?? createKey()) : undefined;
+  const key = keyed.has(id) ? options.idempotencyKey : undefined;
   return {
     name: `${method} ${template}`,
     url: toUrl(client.baseUrl, template, path, isRead(method) ? input : undefined),

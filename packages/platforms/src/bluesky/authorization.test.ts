@@ -32,3 +32,23 @@ test("the Bluesky connector contacts no private address from an account's DID do
   });
   inside.close();
 });
+
+test("no app password is sent while the directory that names the server of an account does not answer", async () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    const [path = ""] = request.url?.split("?") ?? [];
+    asked.push(path);
+    if (path.startsWith("/did:")) response.writeHead(503);
+    response.end('{"did":"did:plc:owner"}');
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { connect } = createBlueskyAuthorizationConnector({ baseUrl: url, plcUrl: url });
+  const credentials = { identifier: "owner.example.com", appPassword: "secret" };
+  const result = await connect?.(credentials, AbortSignal.timeout(10_000));
+  expect(result).toMatchObject({ kind: "unavailable" });
+  expect(asked).toEqual(["/xrpc/com.atproto.identity.resolveHandle", "/did:plc:owner"]);
+  server.close();
+});

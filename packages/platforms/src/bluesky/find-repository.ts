@@ -1,6 +1,8 @@
-import { askPlatform } from "#src/authorization/call.ts";
+import { askPlatform, unavailable } from "#src/authorization/call.ts";
+import type { Unavailable } from "#src/authorization/connector.ts";
 import { mayCallForeign } from "#src/http/foreign-hosts.ts";
-import { type JsonObject, list, text } from "#src/http/platform-answer.ts";
+import { describeStatus, type JsonObject, list, text } from "#src/http/platform-answer.ts";
+import type { PlatformRequest } from "#src/http/platform-request.ts";
 
 /**
  * Bluesky's own repository hosts, on which accounts of `bsky.social` are stored, such as
@@ -20,58 +22,68 @@ export interface BlueskyDirectory {
 }
 
 export interface OwnRepository {
+  readonly kind: "repository";
   readonly did: string;
   readonly pdsUrl: string;
 }
 
+/** The directory knows a deleted account as gone; `resolveHandle` answers 400. */
+const NOT_FOUND = new Set([400, 404, 410]);
 const WEB_DID = /^did:web:([a-z0-9.-]+)$/;
 
 /**
  * Finds the server of an account that is neither on the configured server nor on one of Bluesky's
  * own: handle → DID → DID document → PDS, as every client of the AT Protocol does. Returns
- * undefined for every other account, and when no server was found; the caller then uses the
- * configured server.
+ * undefined for every other account, for which the caller uses the configured server, but not when
+ * a directory does not answer: the password of the account is for its own server only.
  */
 export async function findOwnRepository(
   directory: BlueskyDirectory,
   identifier: string,
   signal: AbortSignal,
-): Promise<OwnRepository | undefined> {
-  const did = await findDid(directory, identifier, signal);
-  const document = did === undefined ? undefined : await readDidDocument(directory, did, signal);
-  if (did === undefined || text(document, "id") !== did) return undefined;
-  const pdsUrl = ownPdsUrlOf(document, directory.baseUrl);
-  return pdsUrl === undefined || isBlueskysHost(pdsUrl) ? undefined : { did, pdsUrl };
+): Promise<OwnRepository | Unavailable | undefined> {
+  const found = await findDid(directory, identifier, signal);
+  if (found.kind === "unavailable") return found;
+  const did = found.value;
+  if (did === undefined) return undefined;
+  const document = await lookUp(toDocumentRequest(directory, did), signal);
+  if (document.kind === "unavailable") return document;
+  if (text(document.value, "id") !== did) return undefined;
+  const pdsUrl = ownPdsUrlOf(document.value, directory.baseUrl);
+  return pdsUrl === undefined || isBlueskysHost(pdsUrl)
+    ? undefined
+    : { kind: "repository", did, pdsUrl };
+}
+
+/** The value is undefined if the directory says that there is none. */
+type Found<T> = { readonly kind: "found"; readonly value: T | undefined } | Unavailable;
+
+async function lookUp(request: PlatformRequest, signal: AbortSignal): Promise<Found<JsonObject>> {
+  const answer = await askPlatform(request, signal);
+  if (answer.kind !== "answer") return answer;
+  if (answer.status === 200) return { kind: "found", value: answer.json };
+  return NOT_FOUND.has(answer.status)
+    ? { kind: "found", value: undefined }
+    : unavailable(describeStatus(answer));
 }
 
 async function findDid(
   { baseUrl }: BlueskyDirectory,
   identifier: string,
   signal: AbortSignal,
-): Promise<string | undefined> {
-  if (identifier.startsWith("did:")) return identifier;
+): Promise<Found<string>> {
+  if (identifier.startsWith("did:")) return { kind: "found", value: identifier };
   const query = new URLSearchParams({ handle: identifier });
   const url = `${baseUrl}/xrpc/com.atproto.identity.resolveHandle?${query.toString()}`;
-  const answer = await askPlatform({ method: "GET", url }, signal);
-  return answer.kind === "answer" && answer.status === 200 ? text(answer.json, "did") : undefined;
+  const found = await lookUp({ method: "GET", url }, signal);
+  return found.kind === "found" ? { kind: "found", value: text(found.value, "did") } : found;
 }
 
-async function readDidDocument(
-  { plcUrl }: BlueskyDirectory,
-  did: string,
-  signal: AbortSignal,
-): Promise<JsonObject | undefined> {
+function toDocumentRequest({ plcUrl }: BlueskyDirectory, did: string): PlatformRequest {
   const [, domain] = WEB_DID.exec(did) ?? [];
-  const call =
-    domain === undefined
-      ? ({ method: "GET", url: `${plcUrl}/${did}` } as const)
-      : ({
-          method: "GET",
-          url: `https://${domain}/.well-known/did.json`,
-          isForeign: true,
-        } as const);
-  const answer = await askPlatform(call, signal);
-  return answer.kind === "answer" && answer.status === 200 ? answer.json : undefined;
+  return domain === undefined
+    ? { method: "GET", url: `${plcUrl}/${did}` }
+    : { method: "GET", url: `https://${domain}/.well-known/did.json`, isForeign: true };
 }
 
 /**

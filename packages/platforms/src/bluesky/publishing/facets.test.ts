@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { RichText } from "@atproto/api";
 import fc from "fast-check";
@@ -110,22 +110,43 @@ test("createFacets finds the same links and tags as Bluesky's own library in any
   );
 });
 
+async function mentionsFrom(
+  answer: (handle: string, response: ServerResponse) => void,
+  content: string,
+) {
+  await using server = createServer((request, response) => {
+    answer(
+      new URL(request.url ?? "", "http://localhost").searchParams.get("handle") ?? "",
+      response,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const account = { externalId: "did:plc:owner", username: "", accessToken: "", attributes: {} };
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const bluesky = openBluesky(baseUrl)(account, AbortSignal.timeout(10_000));
+  const found = await resolveMentions(bluesky, content);
+  server.closeAllConnections();
+  return found;
+}
+
 test("a mention is left out of a Bluesky post if the server answers with a DID that no account has", async () => {
   const dids: Readonly<Record<string, string>> = {
     "a.example": "did:plc:abc",
     "b.example": `did:web:${"b".repeat(257)}`,
     "c.example": "c",
   };
-  await using server = createServer((request, response) => {
-    const handle = new URL(request.url ?? "", "http://localhost").searchParams.get("handle") ?? "";
+  const found = await mentionsFrom((handle, response) => {
     response.end(JSON.stringify({ did: dids[handle] }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const account = { externalId: "did:plc:owner", username: "", accessToken: "", attributes: {} };
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const bluesky = openBluesky(baseUrl)(account, AbortSignal.timeout(10_000));
-  expect(await resolveMentions(bluesky, "@a.example @b.example @c.example")).toEqual(
-    new Map([["a.example", "did:plc:abc"]]),
-  );
-  server.closeAllConnections();
+  }, "@a.example @b.example @c.example");
+  expect(found).toEqual(new Map([["a.example", "did:plc:abc"]]));
+});
+
+test("a mention is left out of a Bluesky post only if the server says that no account has the handle", async () => {
+  const mention = (status: number, error: string) =>
+    mentionsFrom((_handle, response) => {
+      response.writeHead(status, { "retry-after": "7" }).end(JSON.stringify({ error }));
+    }, "@a.example");
+  expect(await mention(400, "InvalidRequest")).toEqual(new Map());
+  expect(await mention(429, "RateLimitExceeded")).toMatchObject({ code: "rate_limited" });
+  expect(await mention(502, "UpstreamFailure")).toMatchObject({ code: "platform_unavailable" });
 });

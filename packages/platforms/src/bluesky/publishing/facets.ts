@@ -1,8 +1,10 @@
-import { text } from "#src/http/platform-answer.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
 import { countText } from "#src/text/text.ts";
 import { findWebLinks } from "#src/text/web-links.ts";
+import { toResult } from "./xrpc.ts";
 
 /** Offsets count UTF-8 bytes; the end is exclusive. */
 interface Facet {
@@ -112,6 +114,13 @@ function toFacets(text: string, ranges: readonly Range[]): Facet[] {
 /** The server that answers may be the account owner's; DIDs of accounts are far shorter. */
 const DID = /^did:[a-z]+:[a-zA-Z0-9._:%-]{1,256}$/;
 
+/** Then no account has the handle. A limit or an error of the server says nothing about it. */
+function isRefusal(answer: PlatformAnswer | NoAnswer): boolean {
+  return (
+    answer.kind === "answer" && answer.status >= 400 && answer.status < 500 && answer.status !== 429
+  );
+}
+
 export async function resolveMentions(
   bluesky: Caller,
   content: string,
@@ -120,9 +129,11 @@ export async function resolveMentions(
   for (const { handle } of findMentions(content)) {
     const path = "com.atproto.identity.resolveHandle";
     const answer = await ask(bluesky, { path, query: { handle }, isPublic: true });
-    if (answer.kind === "no_answer") return platformUnavailable(answer.message);
-    const did = text(answer.json, "did");
-    if (answer.status === 200 && did !== undefined && DID.test(did)) dids.set(handle, did);
+    const result = toResult(answer);
+    if (result.kind === "result") {
+      const did = text(result.json, "did");
+      if (did !== undefined && DID.test(did)) dids.set(handle, did);
+    } else if (!isRefusal(answer)) return result.failure;
   }
   return dids;
 }
