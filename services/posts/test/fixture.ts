@@ -126,6 +126,8 @@ class FakePeers {
   readonly askedTargets: TargetRef[] = [];
   /** Quota limits that a test has changed, by workspace id. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
+  /** What the fake accounts service says; a workspace's limits are asked once in 3 s. */
+  hasSeveralWorkspaces = false;
   /** The claims on media that the fake media service has received. */
   readonly used: UseMediaRequest[] = [];
   /** The uses of media that the posts service has reported as ended. */
@@ -199,6 +201,7 @@ class FakePeers {
     });
     router.service(WorkspaceService, {
       batchGetWorkspaces: ({ ids }) => ({
+        hasSeveralWorkspaces: this.hasSeveralWorkspaces,
         workspaces: ids.map((id) => ({ id, limits: this.limits.get(id) ?? {} })),
       }),
     });
@@ -367,8 +370,8 @@ export async function startPosts(
 }
 
 /** Starts a posts service for all tests of a file. */
-export async function startPostsForFile() {
-  const posts = await startPosts();
+export async function startPostsForFile(change?: Parameters<typeof startPosts>[0]) {
+  const posts = await startPosts(change);
   afterAll(() => posts[Symbol.asyncDispose]());
   return posts;
 }
