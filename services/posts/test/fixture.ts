@@ -30,6 +30,7 @@ import {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostLimitService } from "@postrider/contracts/posts/v1/post_limit_service_pb";
@@ -334,6 +335,7 @@ export async function startPosts(
       while (after !== undefined) after = await removePage(removal, after);
     },
     quota: service.client(QuotaService),
+    rowImports: service.client(RowImportService),
     overview: service.client(OverviewService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */

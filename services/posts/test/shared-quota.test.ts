@@ -176,6 +176,11 @@ test("the removal of a workspace frees what it reserved for all workspaces, and 
   expect(await findSharedDrift(posts.sql)).toEqual([]);
 });
 
+test("no workspace is imported under the id of the counters of all workspaces", async () => {
+  const request = { workspaceId: INSTALLATION };
+  await expect(posts.rowImports.prepareRowImport(request)).rejects.toThrow("invalid_request");
+});
+
 test("of many posts that two workspaces send at once on two replicas, exactly as many are accepted as the app has left", async () => {
   const replica = posts.addReplica();
   await use(newId(), 9990);
