@@ -203,6 +203,7 @@ create table posts.quota_usage (
   exhausted_at timestamp with time zone,
   constraint quota_usage_pkey PRIMARY KEY (workspace_id, subject, period)
 );
+CREATE TRIGGER quota_usage_free AFTER DELETE ON posts.quota_usage REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION free_removed_quota();
 
 create table posts.schema_migrations (
   version integer not null,

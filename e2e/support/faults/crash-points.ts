@@ -1,7 +1,7 @@
 import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
-import { findQuotaDrift } from "../../../services/posts/test/quota-drift.ts";
+import { findQuotaDrift, findSharedDrift } from "../../../services/posts/test/quota-drift.ts";
 import { hasCaughtUp } from "../observers/bus-records.ts";
 import type { System } from "../system/system.ts";
 
@@ -62,16 +62,18 @@ export async function expectAtRest(system: System): Promise<void> {
   await expectNoQuotaDrift(system);
 }
 
-/** Checks that every quota counter of the demo workspace matches the posts of the workspace. */
+/** Checks that every quota counter of the demo workspace and of all matches the posts. */
 async function expectNoQuotaDrift(system: System): Promise<void> {
   const { databaseUrl, workspaceId } = system.local();
   const url = new URL(databaseUrl);
   url.searchParams.set("search_path", "posts");
   const sql = openSql({ url: url.href, poolSize: 1, applicationName: "e2e" });
   try {
-    expect(
-      await sql.begin("isolation level repeatable read", (tx) => findQuotaDrift(tx, workspaceId)),
-    ).toEqual([]);
+    const drift = await sql.begin("isolation level repeatable read", async (tx) => [
+      ...(await findQuotaDrift(tx, workspaceId)),
+      ...(await findSharedDrift(tx)),
+    ]);
+    expect(drift).toEqual([]);
   } finally {
     await sql.end();
   }

@@ -11,7 +11,7 @@ import { describe, expect, test } from "vitest";
 import { deleteOldKeys } from "#src/db/api-keys.ts";
 import { clearRemovesAt } from "#src/db/workspaces.ts";
 import { removalOptions } from "#src/jobs/remove-workspaces.ts";
-import { createTenant } from "./accounts-app.ts";
+import { createApp, createDatabase, createTenant } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
 
 const fixture = setUpAccounts();
@@ -55,6 +55,24 @@ describe("the deletion of a workspace", () => {
     await app.workspaces.cancelWorkspaceDeletion({ id: workspaceId });
     expect(await admitted(keyHash)).toEqual([workspaceId]);
     expect(await removal(workspaceId)).toBeUndefined();
+  });
+
+  test("leaves one workspace alone with the limits of apps, until the deletion is withdrawn or another is created", async () => {
+    await using database = await createDatabase();
+    await using app = createApp(database, { simulatorUrl: fixture.simulatorUrl });
+    const { workspaces } = app;
+    const create = async (name: string) =>
+      (await workspaces.createWorkspace({ name, verified: true })).workspace?.id ?? "";
+    const isOneOfSeveral = async () =>
+      (await workspaces.batchGetWorkspaces({ ids: [] })).hasSeveralWorkspaces;
+    await create("first");
+    expect(await isOneOfSeveral()).toBe(false);
+    const second = await create("second");
+    expect(await isOneOfSeveral()).toBe(true);
+    await workspaces.deleteWorkspace({ id: second, graceSeconds: WEEK });
+    expect(await isOneOfSeveral()).toBe(false);
+    await workspaces.cancelWorkspaceDeletion({ id: second });
+    expect(await isOneOfSeveral()).toBe(true);
   });
 
   test("keeps a key of several workspaces for the others, and hides the deleted one from it", async () => {

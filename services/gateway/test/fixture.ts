@@ -99,6 +99,8 @@ export interface Peers {
   readonly dashboardFolder?: string | undefined;
   readonly dashboardUploadOrigins?: readonly string[];
   readonly publicUrl?: string;
+  /** By default no key ends. */
+  readonly hasEnded?: Admission["hasEnded"];
   /** By default the installation has no cells. */
   readonly cells?: ServerDeps["cells"];
   readonly patience?: ServerDeps["patience"];
@@ -150,7 +152,11 @@ export async function createTestServer(
     maxInFlight: peers.maxInFlight ?? 100,
   });
   const app = await createServer({
-    admission: { admit, [Symbol.asyncDispose]: () => Promise.resolve() },
+    admission: {
+      admit,
+      hasEnded: peers.hasEnded ?? (() => Promise.resolve(false)),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
+    },
     accounts: peer.client(AccountService),
     accountSettings: peer.client(AccountSettingsService),
     authorizations: peer.client(AuthorizationService),

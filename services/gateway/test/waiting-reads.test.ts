@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import {
   createSharedServer,
   createTestServer,
@@ -78,6 +78,46 @@ test.each([
     const { error } = answer.json<{ error: { details: { path: string; code: string }[] } }>();
     expect(error.details).toEqual([expect.objectContaining({ code })]);
     expect(JSON.stringify(error.details)).toContain(name);
+  },
+);
+
+test.each(["/api/v1", "/mcp"])(
+  "a wait for a post through %s ends when its API key ends, and shows no post then",
+  async (path) => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    let [questions, isRevoked] = [0, false];
+    await using app = await createTestServer({
+      posts: {
+        batchGetPostStatuses: () => {
+          questions += 1;
+          return statusesOf("publishing");
+        },
+        batchGetPosts: () => ({ posts: [postOf({ status: "publishing" })] }),
+      },
+      hasEnded: () => Promise.resolve(isRevoked),
+      publicUrl: "http://127.0.0.1:1",
+    });
+    const tool = {
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "get_post", arguments: { postId: POST_ID, waitSeconds: 30 } },
+    };
+    const headers = {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      host: "127.0.0.1:1",
+    };
+    const answer =
+      path === "/mcp"
+        ? app.inject({ method: "POST", url: "/mcp", headers, body: JSON.stringify(tool) })
+        : app.inject(`${PATH}?waitFor=final`);
+    const body = answer.then((each) => each.body);
+    await eventually(() => expect(questions).toBeGreaterThanOrEqual(1));
+    isRevoked = true;
+    vi.advanceTimersByTime(2_500);
+    expect(await body).toContain("unauthenticated");
+    vi.useRealTimers();
   },
 );
 

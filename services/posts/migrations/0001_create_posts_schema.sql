@@ -323,9 +323,10 @@ execute function count_key();
 
 -- Quotas and queue slots
 
--- Number of publications of a workspace by month and by day. Few rows get many updates, and no update changes an
--- indexed column.
+-- Number of publications by month and by day. Few rows get many updates, and no update changes an indexed column.
 create table quota_usage (
+  -- ffffffff-ffff-ffff-ffff-ffffffffffff for the counters of all workspaces together, which exist for the daily limits of
+  -- apps and projects. They change with those of the workspaces, and are locked after them.
   workspace_id uuid not null,
   -- The id of the workspace or the account that the counter belongs to, or the platform whose app or project has the
   -- limit.
@@ -334,11 +335,37 @@ create table quota_usage (
   period text not null,
   used int not null default 0,
   reserved int not null default 0,
-  -- When the counter first reached its limit. The event about the used-up quota is published once, by the post that
-  -- sets this time.
+  -- When the counter of a workspace first reached its limit. The event about the used-up quota is published once, by
+  -- the post that sets this time.
   exhausted_at timestamptz,
   primary key (workspace_id, subject, period)
 ) with (fillfactor = 50);
+
+-- A removed workspace publishes no more: what it reserved is free for the others. What it used remains used.
+create function free_removed_quota() returns trigger language plpgsql as $$
+declare
+  freed record;
+begin
+  for freed in
+    select subject, period, sum(reserved) as reserved
+    from removed
+    where reserved > 0
+    group by subject, period
+    order by period collate "C", subject collate "C"
+  loop
+    update quota_usage
+    set reserved = greatest(quota_usage.reserved - freed.reserved, 0)
+    where workspace_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+    and subject = freed.subject
+    and period = freed.period;
+  end loop;
+  return null;
+end
+$$;
+
+create trigger quota_usage_free after delete on quota_usage
+referencing old table as removed for each statement
+execute function free_removed_quota();
 
 create table queue_slot_rules (
   id uuid primary key,

@@ -178,20 +178,22 @@ function toExhaustion(
 }
 
 /** Proto JSON without amounts, which the statement that stores the post adds. */
-export interface PossibleExhaustion extends Pick<QuotaExhaustion, "subject" | "period" | "code"> {
+export interface PossibleExhaustion extends Pick<QuotaExhaustion, "subject" | "period"> {
+  readonly code: "monthly" | "daily";
   readonly message: JsonValue;
 }
 
-/** For each quota counter that a post may use up: what its event says then. */
+/** For each quota counter of the workspace that a post may use up: what its event says then. */
 export function possibleExhaustions(
   demands: readonly QuotaDemand[],
   targets: readonly QuotaTarget[],
   exhaustedAt: Date,
 ): readonly PossibleExhaustion[] {
-  return demands.map((demand) => {
+  return demands.flatMap((demand) => {
+    const { subject, period, code } = demand;
+    if (code === "daily_shared") return [];
     const quota = { ...demand, used: 0, reserved: 0, exhaustedAt };
     const message = create(QuotaExhaustionSchema, toExhaustion(quota, targets));
-    const { subject, period, code } = demand;
     return { subject, period, code, message: toJson(QuotaExhaustionSchema, message) };
   });
 }

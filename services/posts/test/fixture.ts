@@ -30,6 +30,7 @@ import {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { OverviewService } from "@postrider/contracts/posts/v1/overview_service_pb";
 import { PostLimitService } from "@postrider/contracts/posts/v1/post_limit_service_pb";
@@ -127,6 +128,8 @@ class FakePeers {
   readonly askedTargets: TargetRef[] = [];
   /** Quota limits that a test has changed, by workspace id. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
+  /** What the fake accounts service says; a workspace's limits are asked once in 3 s. */
+  hasSeveralWorkspaces = false;
   /** The claims on media that the fake media service has received. */
   readonly used: UseMediaRequest[] = [];
   /** The uses of media that the posts service has reported as ended. */
@@ -200,6 +203,7 @@ class FakePeers {
     });
     router.service(WorkspaceService, {
       batchGetWorkspaces: ({ ids }) => ({
+        hasSeveralWorkspaces: this.hasSeveralWorkspaces,
         workspaces: ids.map((id) => ({ id, limits: this.limits.get(id) ?? {} })),
       }),
     });
@@ -332,6 +336,7 @@ export async function startPosts(
       while (after !== undefined) after = await removePage(removal, after);
     },
     quota: service.client(QuotaService),
+    rowImports: service.client(RowImportService),
     overview: service.client(OverviewService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */
@@ -368,8 +373,8 @@ export async function startPosts(
 }
 
 /** Starts a posts service for all tests of a file. */
-export async function startPostsForFile() {
-  const posts = await startPosts();
+export async function startPostsForFile(change?: Parameters<typeof startPosts>[0]) {
+  const posts = await startPosts(change);
   afterAll(() => posts[Symbol.asyncDispose]());
   return posts;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { contentHash } from "#src/domain/plan-post.ts";
 import type { Asked, World } from "./model-world.ts";
 import type { ModelPost, ModelTarget } from "./model.ts";
-import { findQuotaDrift } from "./quota-drift.ts";
+import { findQuotaDrift, findSharedDrift } from "./quota-drift.ts";
 
 interface StoredTarget extends Omit<ModelTarget, "applied" | "guard"> {
   readonly taskGeneration: number;
@@ -38,8 +38,10 @@ export class Checks {
     const wanted = [...model.posts.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
     assert.deepEqual(stored.map(toComparable), wanted.map(toExpected));
     for (const post of stored) this.#assertVersion(post);
-    if (this.#world.isLikely(0.25))
+    if (this.#world.isLikely(0.25)) {
       assert.deepEqual(await findQuotaDrift(posts.sql, workspaceId), []);
+      assert.deepEqual([...(await findSharedDrift(posts.sql))], []);
+    }
     return asked;
   }
 

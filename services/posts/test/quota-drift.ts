@@ -1,13 +1,9 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { INSTALLATION, type QuotaKey } from "#src/domain/quota.ts";
 import { type HoldingTarget, quotaKeys, quotaShare, type QuotaShare } from "#src/domain/target.ts";
 
-interface QuotaKey {
-  readonly subject: string;
-  readonly period: string;
-}
-
 /** A quota counter in the database that differs from the quota of the counted targets. */
-export interface QuotaDrift extends QuotaKey {
+export interface QuotaDrift extends Omit<QuotaKey, "workspaceId"> {
   readonly held: QuotaShare;
   readonly expected: QuotaShare;
 }
@@ -23,7 +19,7 @@ export async function findQuotaDrift(sql: ISql, workspaceId: string): Promise<Qu
   const expected = new Map<string, QuotaKey & QuotaShare>();
   for (const { count, ...target } of await listCountedTargets(sql, workspaceId)) {
     const share = quotaShare(target);
-    for (const key of quotaKeys(target)) {
+    for (const key of quotaKeys(target).filter((each) => each.workspaceId === workspaceId)) {
       const { used, reserved } = expected.get(nameOf(key)) ?? { used: 0, reserved: 0 };
       expected.set(nameOf(key), {
         ...key,
@@ -40,7 +36,26 @@ export async function findQuotaDrift(sql: ISql, workspaceId: string): Promise<Qu
   });
 }
 
-function nameOf({ subject, period }: QuotaKey): string {
+/**
+ * Finds counters of all workspaces together that are not the sum of those of the workspaces. What
+ * removed workspaces used is expected nowhere else, so `used` may be higher.
+ */
+export async function findSharedDrift(sql: ISql): Promise<readonly object[]> {
+  return await sql<object[]>`
+    select subject, period, shared.used, shared.reserved, own.used as own_used, own.reserved as own_reserved
+    from (select * from quota_usage where workspace_id = ${INSTALLATION}) as shared
+    full join (
+      select subject, period, sum(used)::int as used, sum(reserved)::int as reserved
+      from quota_usage
+      where workspace_id <> ${INSTALLATION}
+      and subject in ('x', 'youtube')
+      group by subject, period
+    ) as own using (subject, period)
+    where coalesce(shared.reserved, 0) <> coalesce(own.reserved, 0)
+    or coalesce(shared.used, 0) < coalesce(own.used, 0)`;
+}
+
+function nameOf({ subject, period }: Omit<QuotaKey, "workspaceId">): string {
   return `${period}/${subject}`;
 }
 
@@ -50,7 +65,7 @@ function shareOf(share: QuotaShare | undefined): QuotaShare {
 
 async function listCounters(sql: ISql, workspaceId: string) {
   return await sql<(QuotaKey & QuotaShare)[]>`
-    select subject, period, used, reserved
+    select workspace_id, subject, period, used, reserved
     from quota_usage
     where workspace_id = ${workspaceId}`;
 }

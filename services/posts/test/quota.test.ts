@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { failMissedBatch, startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
-import { findQuotaDrift } from "./quota-drift.ts";
+import { findQuotaDrift, findSharedDrift } from "./quota-drift.ts";
 import type { ShownPost } from "./shown-posts.ts";
 
 let posts: Posts;
@@ -202,6 +202,7 @@ test("every quota counter matches the number of targets that count towards it af
           if (error.kind === undefined || error.kind === "internal") throw error;
         });
         expect(await findQuotaDrift(posts.sql, workspaceId)).toEqual([]);
+        expect(await findSharedDrift(posts.sql)).toEqual([]);
       }
     }),
     { numRuns: 30 },

@@ -2,6 +2,7 @@ import { newId } from "@postrider/shared/ids";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { newWorkspace, type Posts, startPostsForFile } from "./fixture.ts";
+import { findSharedDrift } from "./quota-drift.ts";
 import { DAILY_RULE, inHours, workspaceOf } from "./workspace.ts";
 
 const posts = await startPostsForFile();
@@ -227,6 +228,7 @@ test("random concurrent requests of two workspaces on two replicas never deadloc
       );
       expect(unexpected).toEqual([]);
       expect(await findFaults(workspaceIds)).toEqual([]);
+      expect(await findSharedDrift(posts.sql)).toEqual([]);
       const byKey = new Map<string, Set<string>>();
       const accepted = new Set<string>();
       steps.forEach(({ workspace, key }, index) => {

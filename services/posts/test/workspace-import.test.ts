@@ -12,6 +12,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
+import { INSTALLATION, SHARED_LIMITS } from "#src/domain/quota.ts";
 import { isReadablePost } from "#src/operations/is-readable-post.ts";
 
 async function createDatabase() {
@@ -31,7 +32,7 @@ beforeAll(async () => {
     update targets
     set status = 'pending', platform = 'x', settings = null, metrics = null, generation = 1,
       due_at = now(), publish_before = now() + interval '1 day'`;
-  await source.sql`update quota_usage set reserved = 3`;
+  await source.sql`update quota_usage set subject = 'x', reserved = 3`;
   await source.sql`
     update duplicate_guards
     set content_hash = '\\x01', due_at = now(), expires_at = null`;
@@ -45,7 +46,7 @@ async function open() {
     sql,
     tables: EXPORTED_TABLES,
     isReadable: isReadablePost,
-    release: (workspaceId, isCopy) => releaseImportedPosts(sql, workspaceId, isCopy),
+    release: (workspaceId, isCopy) => releaseImportedPosts(sql, workspaceId, isCopy, SHARED_LIMITS),
   });
   const count = async (): Promise<number> =>
     (await sql`select from posts`).length + (await sql`select from targets`).length;
@@ -119,6 +120,22 @@ test("what was not finished is cancelled when the exported workspace may have go
     guards: 0,
     reserved: 0,
   });
+});
+
+test("what the open posts of an imported workspace reserve of an app's limit counts once for all workspaces, whatever the file says", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  await given.importAll(one, exported);
+  await given.release(one);
+  await given.prepare(one);
+  await given.importAll(one, exported);
+  await given.release(one);
+  const counters = await given.sql`
+    select workspace_id, subject, used, reserved from quota_usage order by workspace_id`;
+  expect(counters).toEqual([
+    { workspaceId: one, subject: "x", used: 1, reserved: 1 },
+    { workspaceId: INSTALLATION, subject: "x", used: 0, reserved: 1 },
+  ]);
 });
 
 describe("an import stores nothing of a call with a row", () => {

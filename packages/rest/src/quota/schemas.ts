@@ -34,5 +34,9 @@ export const DailyQuota = Type.Object(
     ),
     ...COUNTS,
   },
-  { $id: "DailyQuota", description: "An estimate for the current UTC day; the platform decides." },
+  {
+    $id: "DailyQuota",
+    description:
+      "An estimate for the current UTC day; the platform decides. Of the limit of an app or a project, `limit`, `used` and `reserved` are what this workspace may use, has used and has reserved; `remaining` is less than the rest if other workspaces have used so much that less is left.",
+  },
 );

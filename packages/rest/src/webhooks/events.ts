@@ -144,7 +144,8 @@ const EVENTS: Readonly<Record<DocumentedEventType, EventDescription>> = {
     data: EVENT_DATA.automationRun,
   },
   "quota.exhausted": {
-    description: "Nothing is left of the monthly quota or of a daily limit; once per period.",
+    description:
+      "Nothing is left of the workspace's monthly quota or of one of its daily limits; once per period.",
     data: EVENT_DATA.quota,
   },
   "webhook.disabled": {

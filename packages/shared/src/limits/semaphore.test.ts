@@ -347,6 +347,26 @@ test("a request that waits or is refused while no permit is free looks at no oth
   expect((await ended).filter(({ status }) => status === "fulfilled")).toHaveLength(500);
 });
 
+test("a release and a new request look at one waiting request of each owner, however many wait", async () => {
+  const semaphore = new Semaphore({ total: 5, maxWaiting: Infinity });
+  let looks = 0;
+  const flood = {
+    max: 2,
+    get key() {
+      looks += 1;
+      return "flood";
+    },
+  };
+  const flooding = Array.from({ length: 1_000 }, () => semaphore.acquire({ shares: [flood] }));
+  const other = await semaphore.acquire({ shares: [{ key: "other", max: 2 }] });
+  looks = 0;
+  using _one = await semaphore.acquire({ shares: [{ key: "other", max: 2 }] });
+  other[Symbol.dispose]();
+  expect(looks).toBeLessThan(50);
+
+  for (const each of flooding) (await each)[Symbol.dispose]();
+});
+
 test.each([
   ["of an owner", (name: string) => ({ shares: [{ key: name }] })],
   ["without an owner", () => ({ shares: [{ key: "kind", isCommon: true }] })],

@@ -1,5 +1,6 @@
 import { unavailable } from "#src/errors.ts";
 import { addCount } from "#src/limits/add-count.ts";
+import { addTo, removeFrom } from "#src/limits/sets-by-key.ts";
 
 export interface SemaphoreLimits {
   /** In use at the same time; further requests wait or are refused. */
@@ -43,6 +44,10 @@ interface Request {
   readonly shares: readonly Share[];
   readonly owners: readonly string[];
   readonly amount: number;
+  /** Of the order in which requests were made. */
+  readonly number: number;
+  /** Requests with the same shares wait in one line. */
+  readonly line: string;
   isGranted: boolean;
   onGranted: () => void;
   onRefused: () => void;
@@ -60,8 +65,10 @@ export class Semaphore {
   readonly #maxWaitMs: number | undefined;
   readonly #usedByKey = new Map<string, number>();
   readonly #waiting = new Set<Request>();
+  readonly #lines = new Map<string, Set<Request>>();
   readonly #waitingOf = new Map<string, Set<Request>>();
   #used = 0;
+  #requests = 0;
 
   constructor({ total, perKey = total, maxWaiting = 0, maxWaitMs, ...limits }: SemaphoreLimits) {
     const { maxWaitingPerShare = maxWaiting } = limits;
@@ -103,12 +110,15 @@ export class Semaphore {
       shares,
       owners: shares.flatMap(({ key: owner, isCommon = false }) => (isCommon ? [] : owner)),
       amount: Math.min(amount, total, ...shares.map(({ max = total }) => max)),
+      number: (this.#requests += 1),
+      line: JSON.stringify(shares),
       isGranted: false,
       onGranted: () => undefined,
       onRefused: () => undefined,
     };
     this.#waiting.add(request);
-    for (const owner of request.owners) this.#queueOf(owner).add(request);
+    addTo(this.#lines, request.line, request);
+    for (const owner of request.owners) addTo(this.#waitingOf, owner, request);
     if (this.#hasFree || request.amount === 0) this.#grantWaiting();
     return request;
   }
@@ -143,11 +153,10 @@ export class Semaphore {
   /** The request that must go, because too many wait, in total or of the owner of this new one. */
   #findExcess(request: Request): Request | undefined {
     const { maxWaiting, maxWaitingPerShare } = this.#limits;
-    if (request.owners.some((owner) => this.#queueOf(owner).size > maxWaitingPerShare))
-      return request;
+    const own = request.owners.map((owner) => this.#waitingOf.get(owner) ?? new Set<Request>());
+    if (own.some((queue) => queue.size > maxWaitingPerShare)) return request;
     if (this.#waiting.size <= maxWaiting) return undefined;
     // Of equal ones, the owner of the new request.
-    const own = request.owners.map((owner) => this.#queueOf(owner));
     const largest = [...own, ...this.#waitingOf.values()].reduce(
       (most, queue) => (queue.size > most.size ? queue : most),
       new Set([request]),
@@ -155,46 +164,60 @@ export class Semaphore {
     return [...largest].at(-1);
   }
 
-  #queueOf(owner: string): Set<Request> {
-    const queue = this.#waitingOf.get(owner) ?? new Set();
-    this.#waitingOf.set(owner, queue);
-    return queue;
-  }
-
   #leave(request: Request): boolean {
-    for (const owner of request.owners) {
-      const queue = this.#waitingOf.get(owner);
-      queue?.delete(request);
-      if (queue?.size === 0) this.#waitingOf.delete(owner);
-    }
+    removeFrom(this.#lines, request.line, request);
+    for (const owner of request.owners) removeFrom(this.#waitingOf, owner, request);
     return this.#waiting.delete(request);
   }
 
-  #inOrder(): readonly Request[] {
-    const byPermit = Map.groupBy(this.#waiting, ({ shares }) =>
-      shares.some(({ key, perFree }) => perFree !== undefined && this.#usedByKey.has(key)),
+  /**
+   * The first request of each line, in the order in which they are granted; those of owners with a
+   * permit apart, if they have a share of the free ones. What waits behind a first request is not
+   * looked at, because it needs room in the same shares.
+   */
+  #firsts(): readonly [withoutPermit: Request[], withPermit: Request[]] {
+    const firsts = [...this.#lines.values()].flatMap(([first]) => first ?? []);
+    const byPermit = Map.groupBy(
+      firsts.toSorted((a, b) => a.number - b.number),
+      ({ shares }) =>
+        shares.some(({ key, perFree }) => perFree !== undefined && this.#usedByKey.has(key)),
     );
-    return [...(byPermit.get(false) ?? []), ...(byPermit.get(true) ?? [])];
+    return [byPermit.get(false) ?? [], byPermit.get(true) ?? []];
   }
 
   #grantWaiting(): void {
     const keysInOrder = new Set<string>();
-    for (const request of this.#inOrder()) {
-      const { shares, amount } = request;
-      const full = shares.filter(
-        (share) => keysInOrder.has(share.key) || !this.#hasRoom(share, amount),
-      );
-      if (full.length > 0) {
-        // Later requests of this owner wait until this one is granted.
-        for (const { key } of full) keysInOrder.add(key);
-        continue;
+    for (const firsts of this.#firsts())
+      // Grows while it is gone through.
+      for (const request of firsts) {
+        const { shares, amount } = request;
+        const full = shares.filter(
+          (share) => keysInOrder.has(share.key) || !this.#hasRoom(share, amount),
+        );
+        if (full.length > 0) {
+          // Later requests of this owner wait until this one is granted.
+          for (const { key } of full) keysInOrder.add(key);
+          continue;
+        }
+        if (this.#used + amount > this.#limits.total) return;
+        this.#grant(request);
+        this.#addNextOf(request, firsts);
       }
-      if (this.#used + amount > this.#limits.total) return;
-      this.#leave(request);
-      this.#add(shares, amount);
-      request.isGranted = true;
-      request.onGranted();
-    }
+  }
+
+  #grant(request: Request): void {
+    this.#leave(request);
+    this.#add(request.shares, request.amount);
+    request.isGranted = true;
+    request.onGranted();
+  }
+
+  /** Adds the request behind a granted one to the first requests. */
+  #addNextOf({ line }: Request, firsts: Request[]): void {
+    const [next] = this.#lines.get(line) ?? [];
+    if (next === undefined) return;
+    const place = firsts.findLastIndex(({ number }) => number < next.number) + 1;
+    firsts.splice(place, 0, next);
   }
 
   #hasRoom({ key, max = Infinity, perFree = Infinity }: Share, amount: number): boolean {

@@ -100,6 +100,17 @@ export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promis
   return row?.count ?? 0;
 }
 
+/** Of those that publish or will: not deleted, not moved to another cell. */
+export async function hasSeveralWorkspaces(sql: ISql): Promise<boolean> {
+  const rows = await sql`
+    select
+    from workspaces
+    where (removes_at is null or ${isImporting(sql)})
+    and moved_at is null
+    limit 2`;
+  return rows.length > 1;
+}
+
 export function written(row: WorkspaceRow | undefined): WorkspaceRow {
   if (row === undefined)
     throw new Error("a workspace must be changed after lockWorkspace in the same transaction");

@@ -14,6 +14,7 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import {
+  hasSeveralWorkspaces,
   insertWorkspace,
   listAllWorkspaces,
   listWorkspacesByIds,
@@ -56,8 +57,11 @@ export async function batchGetWorkspaces(
   request: BatchGetWorkspacesRequest,
 ): Promise<MessageInitShape<typeof BatchGetWorkspacesResponseSchema>> {
   if (request.ids.length > MAX_IDS) throw invalidRequest([{ code: "too_many", path: "/ids" }]);
-  const rows = await listWorkspacesByIds(sql, request.ids.filter(isId));
-  return { workspaces: rows.map(toWorkspace) };
+  const [rows, isOneOfSeveral] = await Promise.all([
+    listWorkspacesByIds(sql, request.ids.filter(isId)),
+    hasSeveralWorkspaces(sql),
+  ]);
+  return { workspaces: rows.map(toWorkspace), hasSeveralWorkspaces: isOneOfSeveral };
 }
 
 export async function verifyWorkspace(

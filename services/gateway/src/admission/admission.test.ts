@@ -368,6 +368,43 @@ test("a revoked API key works for at most 2 s after the accounts service was las
   expect(await admitted(key)).toMatchObject({ kind: "unauthenticated" });
 });
 
+test("whether an API key has ended is known within 5 s of its revocation, and asking takes nothing from the budget", async () => {
+  const key = accounts.addKey();
+  expect(await admitted(key)).toMatchObject({ kind: "admitted" });
+  const hasEnded = async () => {
+    const answer = admission.hasEnded({ key, workspaceId: WORKSPACE, address: ADDRESS });
+    await pass(2);
+    return await answer;
+  };
+  await pass(2000);
+  expect(await hasEnded()).toBe(false);
+  expect(wants().at(-1)).toEqual([0]);
+
+  accounts.revoke(key);
+  expect(await hasEnded()).toBe(false);
+  await pass(2000);
+  expect(await hasEnded()).toBe(true);
+});
+
+test("an API key has not ended because the accounts service does not answer, and has ended for a workspace that it no longer has", async () => {
+  const otherWorkspace = randomId();
+  const key = accounts.addKey({ workspaceIds: [WORKSPACE, otherWorkspace] });
+  expect(await admitted(key, WORKSPACE)).toMatchObject({ kind: "admitted" });
+  const hasEnded = async (workspaceId: string) => {
+    const answer = admission.hasEnded({ key, workspaceId, address: ADDRESS });
+    await pass(2);
+    return await answer;
+  };
+  accounts.state = "refusing";
+  await pass(6000);
+  expect(await hasEnded(WORKSPACE)).toBe(false);
+  accounts.state = "up";
+  await pass(6000);
+  accounts.addKey({ workspaceIds: [otherWorkspace] }, key);
+  expect(await hasEnded(WORKSPACE)).toBe(true);
+  expect(await hasEnded(otherWorkspace)).toBe(false);
+});
+
 test("an API key stops working when it expires", async () => {
   const key = accounts.addKey({ expiresAt: Date.now() + 1000 });
   expect(await admitted(key)).toMatchObject({ kind: "admitted" });

@@ -24,6 +24,7 @@ import {
   AdmitBatches,
   type AdmissionQuery,
   type AdmissionSource,
+  type Wanting,
 } from "#src/clients/admit-batches.ts";
 
 const SWEEP_MS = 500;
@@ -37,8 +38,18 @@ interface AdmissionRequest {
   readonly address: string;
 }
 
+interface AdmittedRequest extends AdmissionRequest {
+  readonly key: string;
+  readonly workspaceId: string;
+}
+
 export interface Admission extends AsyncDisposable {
   admit(request: AdmissionRequest): Promise<AdmissionResult> | AdmissionResult;
+  /**
+   * Whether the key of a request that was admitted is no longer valid for the workspace. Takes
+   * nothing from a limit. While the accounts service does not answer, false.
+   */
+  hasEnded(request: AdmittedRequest): Promise<boolean>;
 }
 
 interface AdmissionOptions {
@@ -49,7 +60,7 @@ interface AdmissionOptions {
   readonly cells: Cells;
 }
 
-interface Waiter extends LookUpWaiter {
+interface Waiter extends LookUpWaiter, Wanting {
   readonly resolve: (result: AdmissionResult | Promise<AdmissionResult>) => void;
 }
 
@@ -104,6 +115,17 @@ class BatchedAdmission implements Admission {
     return refusal ?? this.#askAccounts(source, address, now);
   }
 
+  async hasEnded({ key, workspaceId, address }: AdmittedRequest): Promise<boolean> {
+    const now = this.#now();
+    const known = this.#keys.find(key);
+    const isFresh = known !== undefined && now < known.freshUntil;
+    if (!isFresh && !this.#isClosed && this.#batches.isOpen(now))
+      await this.#ask({ key, keyHash: hashApiKey(key), workspaceId }, address, now, 0);
+    const current = this.#keys.find(key);
+    if (current === undefined) return this.#keys.isUnknown(key, this.#now());
+    return !current.workspaceIds.has(workspaceId);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -124,10 +146,14 @@ class BatchedAdmission implements Admission {
   #askAccounts(source: AdmissionSource, address: string, now: number) {
     if (this.#isClosed || !this.#batches.isOpen(now))
       return this.#withoutAccounts(source, address, now);
+    return this.#ask(source, address, now, 1);
+  }
+
+  #ask(source: AdmissionSource, address: string, now: number, want: 0 | 1) {
     const { promise, resolve } = Promise.withResolvers<AdmissionResult>();
     const isKnown = this.#keys.find(source.key) !== undefined;
     const lookUp = isKnown ? "recognised" : this.#lookUps.begin(source, address, now);
-    this.#batches.enqueue(source, { address, lookUp, resolve }, now);
+    this.#batches.enqueue(source, { address, lookUp, want, resolve }, now);
     return promise;
   }
 
@@ -161,14 +187,17 @@ class BatchedAdmission implements Admission {
       if (key !== undefined) this.#lookUps.noteValid(source.keyHash, now);
       for (const waiter of waiters) {
         this.#lookUps.end(source, waiter, isUnknown, now);
-        const result =
-          answer === undefined
-            ? this.#withoutAccounts(source, waiter.address, now)
-            : this.#fromAnswer(source, waiter.address, now);
-        waiter.resolve(result);
+        waiter.resolve(this.#decide(source, waiter, answer !== undefined, now));
       }
     });
     for (const budget of budgets) budget.keepArrived(now);
+  }
+
+  #decide(source: AdmissionSource, { address, want }: Waiter, isAnswered: boolean, now: number) {
+    if (want === 0) return UNAVAILABLE;
+    return isAnswered
+      ? this.#fromAnswer(source, address, now)
+      : this.#withoutAccounts(source, address, now);
   }
 
   /** Decides about a request that waited for the answer that has just arrived. */

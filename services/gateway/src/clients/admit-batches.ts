@@ -24,6 +24,11 @@ export interface AdmissionSource {
   readonly workspaceId: string | undefined;
 }
 
+export interface Wanting {
+  /** How many requests to admit; 0 to hear only about the key. */
+  readonly want: 0 | 1;
+}
+
 export interface AdmissionQuery<Waiter> {
   readonly source: AdmissionSource;
   readonly waiters: Waiter[];
@@ -50,7 +55,7 @@ function pairIdOf({ key, workspaceId }: AdmissionSource): string {
 }
 
 /** While the accounts service is silent, one call at a time finds out if it answers again. */
-export class AdmitBatches<Waiter> {
+export class AdmitBatches<Waiter extends Wanting> {
   readonly #options: AdmitBatchesOptions<Waiter>;
   readonly #pending = new Map<string, AdmissionQuery<Waiter>>();
   readonly #inFlight = new Set<Promise<void>>();
@@ -123,7 +128,7 @@ export class AdmitBatches<Waiter> {
       const { key, keyHash, workspaceId } = source;
       const named = workspaceId === undefined ? {} : { workspaceId };
       const session = isApiKey(key, "session");
-      const want = waiters.length + owedFor(source);
+      const want = waiters.filter((waiter) => waiter.want > 0).length + owedFor(source);
       return { keyHash, session, ...named, want, cell: otherCellOf(key) };
     });
     try {

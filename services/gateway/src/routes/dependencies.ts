@@ -160,6 +160,8 @@ export interface Caller {
   /** Whether the workspace is being moved to another cell, so that it can only be read. */
   readonly isFrozen: boolean;
   readonly scopes: ReadonlySet<string>;
+  /** Whether the key or session is no longer valid; for work that takes long. */
+  readonly hasEnded: () => Promise<boolean>;
 }
 
 declare module "fastify" {

@@ -137,11 +137,14 @@ export function createWorkspaceDirectory(
 ): WorkspaceDirectory {
   const known = new Map<string, LimitsAnswer>();
   const ask = async (workspaceId: string): Promise<QuotaLimits> => {
-    const { workspaces } = await client.batchGetWorkspaces({ ids: [workspaceId] });
+    const { workspaces, hasSeveralWorkspaces } = await client.batchGetWorkspaces({
+      ids: [workspaceId],
+    });
     const limits = workspaces[0]?.limits;
     return {
       monthly: limits?.monthlyQuota ?? DEFAULT_MONTHLY_QUOTA,
       daily: limits?.dailyQuota ?? null,
+      hasOthers: hasSeveralWorkspaces,
     };
   };
   return {

@@ -2,6 +2,12 @@ import type { Sql } from "@postrider/shared/postgres";
 
 const PAGE_POSTS = 500;
 
+/** Who owns the counters of all workspaces together, and for which platforms there is one. */
+interface SharedLimits {
+  readonly owner: string;
+  readonly subjects: readonly string[];
+}
+
 /** Posts of a page: cancelled ones with an open target, which exist only during an import. */
 function keptBack(sql: Sql, workspaceId: string) {
   return sql`
@@ -24,8 +30,16 @@ function keptBack(sql: Sql, workspaceId: string) {
     )`;
 }
 
-/** The scheduler and the sweep then work on them; what is too late by now fails as `missed`. */
-async function openPage(sql: Sql, workspaceId: string): Promise<number> {
+/**
+ * The scheduler and the sweep then work on them; what is too late by now fails as `missed`. What
+ * they reserve of limits that all workspaces share is counted here. What the workspace used before
+ * is not: it was published by another installation, or is counted already.
+ */
+async function openPage(
+  sql: Sql,
+  workspaceId: string,
+  { owner, subjects }: SharedLimits,
+): Promise<number> {
   const { count } = await sql`
     with ${keptBack(sql, workspaceId)},
     opened as (
@@ -33,6 +47,18 @@ async function openPage(sql: Sql, workspaceId: string): Promise<number> {
       set last_report_at = now()
       from open
       where t.id = open.id
+      returning t.platform, t.due_day
+    ),
+    counted as (
+      insert into quota_usage as counter (workspace_id, subject, period, reserved)
+      select owner, platform, due_day, count(*)
+      from opened, unnest(array[${workspaceId}, ${owner}]::uuid[]) as owner
+      where platform = any(${subjects as string[]})
+      and due_day is not null
+      group by owner, platform, due_day
+      order by owner, due_day collate "C", platform collate "C"
+      on conflict (workspace_id, subject, period) do update
+      set reserved = counter.reserved + excluded.reserved
     )
     update posts p
     set status = case when p.started_at is null then 'scheduled' else 'publishing' end
@@ -82,9 +108,10 @@ export async function releaseImportedPosts(
   sql: Sql,
   workspaceId: string,
   isCopy: boolean,
+  shared: SharedLimits,
 ): Promise<void> {
   const release = isCopy ? cancelPage : openPage;
-  while ((await release(sql, workspaceId)) > 0);
+  while ((await release(sql, workspaceId, shared)) > 0);
   if (isCopy)
     await sql`
       update quota_usage

@@ -39,7 +39,7 @@ export interface Additions {
   readonly response: KeyedResponse | null;
   /**
    * For each counter, what the post's event says if it uses the counter up: proto JSON without
-   * amounts, which the statement adds. Null: it must not use one up.
+   * amounts, which the statement adds. Null: it must not use up one of the workspace.
    */
   readonly exhaustions:
     | readonly {
@@ -100,14 +100,15 @@ function toPostRecord(post: NewPost, { event, response, exhaustions }: Additions
 
 /** Call it in the context of the request, which becomes the cause of the post. */
 export function toPostRecords(post: NewPost, additions: Additions): PostRecords {
-  const { id, workspaceId, targets } = post;
-  const demands = post.demands.map(({ subject, period, requested, limit }) => ({
+  const { id, targets } = post;
+  const mayExhaust = additions.exhaustions !== null;
+  const demands = post.demands.map(({ code, workspaceId, subject, period, requested, limit }) => ({
     post_id: id,
     workspace_id: workspaceId,
     subject,
     period,
     requested,
-    ceiling: additions.exhaustions === null ? limit - 1 : limit,
+    ceiling: mayExhaust || code === "daily_shared" ? limit : limit - 1,
   }));
   const targetsOfPost = toTargetRecords(targets).map((target) => ({ post_id: id, ...target }));
   return {

@@ -1,11 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { QuotaDemand, QuotaExhaustion, QuotaUsage } from "#src/domain/quota.ts";
-
-export interface QuotaKey {
-  readonly workspaceId: string;
-  readonly subject: string;
-  readonly period: string;
-}
+import type { QuotaDemand, QuotaExhaustion, QuotaKey, QuotaUsage } from "#src/domain/quota.ts";
 
 /** Amounts that are added even if the limit is exceeded; negative ones are subtracted. */
 export interface QuotaMove extends QuotaKey {
@@ -13,12 +7,11 @@ export interface QuotaMove extends QuotaKey {
   readonly reserved: number;
 }
 
-interface ReservedRow extends QuotaUsage, Pick<QuotaKey, "subject" | "period"> {
+interface ReservedRow extends QuotaUsage, QuotaKey {
   readonly isExhausted: boolean;
 }
 
 export interface Reservation {
-  readonly workspaceId: string;
   readonly demands: readonly QuotaDemand[];
   /** The time of the request by the database's clock. */
   readonly now: Date;
@@ -26,12 +19,13 @@ export interface Reservation {
 
 /**
  * Negative demands are subtracted. A counter that a demand would raise above its limit is not
- * changed and not returned. Rows are checked under locks, which are taken in the order of period
- * and subject, so that statements never deadlock. The demand that leaves nothing sets
- * `exhausted_at`; the counter is returned with `is_exhausted`.
+ * changed and not returned. Rows are checked under locks, which are taken in the order of
+ * workspace, period and subject, so that statements never deadlock. The demand that leaves nothing
+ * sets `exhausted_at`; the counter is returned with `is_exhausted`.
  */
-function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation) {
-  const rows = demands.map(({ subject, period, requested, limit }) => ({
+function quotaReservation(sql: ISql, { demands, now }: Reservation) {
+  const rows = demands.map(({ workspaceId, subject, period, requested, limit }) => ({
+    workspace_id: workspaceId,
     subject,
     period,
     requested,
@@ -39,25 +33,27 @@ function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation)
   }));
   const allowed = sql`(
     select allowed
-    from jsonb_to_recordset(${sql.json(rows)}) as demand (subject text, period text, allowed int)
-    where demand.subject = quota_usage.subject
+    from jsonb_to_recordset(${sql.json(rows)})
+      as demand (workspace_id uuid, subject text, period text, allowed int)
+    where demand.workspace_id = quota_usage.workspace_id
+    and demand.subject = quota_usage.subject
     and demand.period = quota_usage.period
   )`;
   return sql`
     insert into quota_usage (workspace_id, subject, period, reserved, exhausted_at)
-    select ${workspaceId}::uuid, subject, period, requested,
+    select workspace_id, subject, period, requested,
       case when requested = allowed then ${now}::timestamptz end
     from jsonb_to_recordset(${sql.json(rows)})
-      as demand (subject text, period text, requested int, allowed int)
+      as demand (workspace_id uuid, subject text, period text, requested int, allowed int)
     where requested between 1 and allowed
     or (requested < 0 and exists (
       select 1
       from quota_usage
-      where quota_usage.workspace_id = ${workspaceId}
+      where quota_usage.workspace_id = demand.workspace_id
       and quota_usage.subject = demand.subject
       and quota_usage.period = demand.period
     ))
-    order by period collate "C", subject collate "C"
+    order by workspace_id, period collate "C", subject collate "C"
     on conflict (workspace_id, subject, period) do update
     set reserved = greatest(quota_usage.reserved + excluded.reserved, 0),
       exhausted_at = case
@@ -69,7 +65,7 @@ function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation)
       end
     where excluded.reserved < 0
     or quota_usage.used + quota_usage.reserved + excluded.reserved <= ${allowed}
-    returning subject, period, used, reserved,
+    returning workspace_id, subject, period, used, reserved,
       coalesce(exhausted_at = ${now}::timestamptz, false) as is_exhausted`;
 }
 
@@ -79,8 +75,8 @@ interface Reserved {
 }
 
 /**
- * Returns the counters that are used up now, and the demands that would exceed a limit: then the
- * caller rolls back, because the other demands were reserved.
+ * Returns the counters of workspaces that are used up now, and the demands that would exceed a
+ * limit: then the caller rolls back, because the other demands were reserved.
  */
 export async function reserveQuota(
   tx: TransactionSql,
@@ -88,15 +84,18 @@ export async function reserveQuota(
 ): Promise<Reserved> {
   const { demands, now } = reservation;
   if (demands.length === 0) return { exhausted: [], short: [] };
-  const rows = await quotaReservation(tx, reservation).execute();
-  const byKey = new Map(
-    (rows as unknown as readonly ReservedRow[]).map((row) => [`${row.period}/${row.subject}`, row]),
-  );
-  const rowOf = ({ period, subject }: QuotaDemand) => byKey.get(`${period}/${subject}`);
+  const rows = (await quotaReservation(
+    tx,
+    reservation,
+  ).execute()) as unknown as readonly ReservedRow[];
+  const rowOf = ({ workspaceId, subject, period }: QuotaDemand) =>
+    rows.find(
+      (row) => row.workspaceId === workspaceId && row.subject === subject && row.period === period,
+    );
   return {
     exhausted: demands.flatMap((demand) => {
       const row = rowOf(demand);
-      if (row?.isExhausted !== true) return [];
+      if (row?.isExhausted !== true || demand.code === "daily_shared") return [];
       return { ...demand, used: row.used, reserved: row.reserved, exhaustedAt: now };
     }),
     short: demands.filter((demand) => demand.requested > 0 && rowOf(demand) === undefined),
@@ -136,16 +135,19 @@ export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[])
 /** A counter that was never used is missing in the result. */
 export async function listQuotaUsage(
   sql: ISql,
-  workspaceId: string,
-  keys: readonly Pick<QuotaKey, "subject" | "period">[],
-): Promise<readonly (QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]> {
-  const rows = keys.map(({ subject, period }) => ({ subject, period }));
-  return await sql<(QuotaUsage & Pick<QuotaKey, "subject" | "period">)[]>`
-    select subject, period, used, reserved
+  keys: readonly QuotaKey[],
+): Promise<readonly (QuotaUsage & QuotaKey)[]> {
+  const rows = keys.map(({ workspaceId, subject, period }) => ({
+    workspace_id: workspaceId,
+    subject,
+    period,
+  }));
+  return await sql<(QuotaUsage & QuotaKey)[]>`
+    select workspace_id, subject, period, used, reserved
     from quota_usage
-    where workspace_id = ${workspaceId}
-    and (subject, period) in (
-      select subject, period from jsonb_to_recordset(${sql.json(rows)}) as key (subject text, period text)
+    where (workspace_id, subject, period) in (
+      select workspace_id, subject, period
+      from jsonb_to_recordset(${sql.json(rows)}) as key (workspace_id uuid, subject text, period text)
     )`;
 }
 

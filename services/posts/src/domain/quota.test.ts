@@ -3,22 +3,25 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   changeOfDemands,
-  dailyCounter,
+  dailyCounters,
   dailyLimitOf,
   dayOf,
   findShortage,
+  INSTALLATION,
   monthlyCounter,
   monthOf,
+  nameOfCounter,
   type QuotaDemand,
   quotaDemands,
   type QuotaTarget,
   remainingOf,
   resetsAt,
+  SHARED_LIMITS,
 } from "./quota.ts";
 
 const WORKSPACE = "0198c2f0-0000-7000-8000-000000000001";
 const DUE_AT = new Date("2026-11-21T23:59:59.999Z");
-const LIMITS = { monthly: 1000, daily: null };
+const LIMITS = { monthly: 1000, daily: null, hasOthers: false };
 
 test.each([
   ["2026-11-21T23:59:59.999Z", "2026-11", "2026-11-21"],
@@ -72,7 +75,7 @@ test("dailyLimitOf returns the daily publishing limit that each platform documen
   });
 });
 
-test("quotaDemands contains the monthly quota for all targets of a post and the daily quota per account, app or project", () => {
+test("quotaDemands contains the monthly quota for all targets of a post and the daily quota per account, app or project, and last those of all workspaces", () => {
   const targets: QuotaTarget[] = [
     { accountId: "x-1", platform: "x" },
     { accountId: "instagram-1", platform: "instagram" },
@@ -81,32 +84,20 @@ test("quotaDemands contains the monthly quota for all targets of a post and the 
     { accountId: "instagram-2", platform: "instagram" },
     { accountId: "youtube-1", platform: "youtube" },
   ];
-  const day = { code: "daily", period: "2026-11-21" };
+  const day = { code: "daily", workspaceId: WORKSPACE, period: "2026-11-21" };
   const instagram = { ...day, scope: "account", limit: 50, platform: "instagram", requested: 1 };
+  const x = { ...day, subject: "x", scope: "app", limit: 10_000, platform: "x", accountId: null };
+  const youtube = { ...x, subject: "youtube", scope: "project", limit: 100, platform: "youtube" };
+  const ofAll = { code: "daily_shared", workspaceId: INSTALLATION };
 
   expect(quotaDemands(WORKSPACE, targets, DUE_AT, LIMITS)).toEqual([
     { ...instagram, subject: "instagram-1", accountId: "instagram-1" },
     { ...instagram, subject: "instagram-2", accountId: "instagram-2" },
-    {
-      ...day,
-      subject: "x",
-      scope: "app",
-      limit: 10_000,
-      platform: "x",
-      accountId: null,
-      requested: 2,
-    },
-    {
-      ...day,
-      subject: "youtube",
-      scope: "project",
-      limit: 100,
-      platform: "youtube",
-      accountId: null,
-      requested: 1,
-    },
+    { ...x, requested: 2 },
+    { ...youtube, requested: 1 },
     {
       code: "monthly",
+      workspaceId: WORKSPACE,
       period: "2026-11",
       subject: WORKSPACE,
       scope: "workspace",
@@ -115,6 +106,8 @@ test("quotaDemands contains the monthly quota for all targets of a post and the 
       accountId: null,
       requested: 6,
     },
+    { ...x, ...ofAll, requested: 2 },
+    { ...youtube, ...ofAll, requested: 1 },
   ]);
 });
 
@@ -123,9 +116,9 @@ test("a post without targets demands no quota", () => {
 });
 
 test("the daily limit of a workspace replaces the limits of platforms, but adds no limit to a platform without one", () => {
-  const limits = { monthly: 1000, daily: 5 };
+  const limits = { monthly: 1000, daily: 5, hasOthers: true };
   const limitOf = (platform: QuotaTarget["platform"]) =>
-    dailyCounter({ accountId: "a", platform }, DUE_AT, limits)?.limit;
+    dailyCounters(WORKSPACE, { accountId: "a", platform }, DUE_AT, limits)[0]?.limit;
 
   expect(PLATFORM_IDS.map((id) => [id, limitOf(id)])).toEqual([
     ["instagram", 5],
@@ -138,6 +131,22 @@ test("the daily limit of a workspace replaces the limits of platforms, but adds 
   ]);
   expect(monthlyCounter(WORKSPACE, DUE_AT, limits).limit).toBe(1000);
 });
+
+test.each([
+  ["a workspace alone", { daily: null, hasOthers: false }, [10_000, 10_000], [100, 100]],
+  ["a workspace among others", { daily: null, hasOthers: true }, [5000, 10_000], [50, 100]],
+  ["an operator's lower limit", { daily: 7, hasOthers: true }, [7, 10_000], [7, 100]],
+  ["an operator's higher limit", { daily: 300, hasOthers: true }, [300, 10_000], [300, 300]],
+])(
+  "the limits of the X app and the YouTube project for %s are those of the workspace and of all",
+  (_title, limits, x, youtube) => {
+    const limitsOf = (platform: string) =>
+      dailyCounters(WORKSPACE, { accountId: "a", platform }, DUE_AT, { monthly: 1, ...limits }).map(
+        ({ limit }) => limit,
+      );
+    expect([limitsOf("x"), limitsOf("youtube")]).toEqual([x, youtube]);
+  },
+);
 
 const demand: QuotaDemand = {
   ...monthlyCounter(WORKSPACE, DUE_AT, LIMITS),
@@ -162,7 +171,8 @@ test("a quota counter refuses a demand above its limit and reports the limit and
 });
 
 test("the error for an exceeded daily quota limit names the platform and the account", () => {
-  const counter = dailyCounter({ accountId: "t", platform: "tiktok" }, DUE_AT, LIMITS);
+  const target = { accountId: "t", platform: "tiktok" };
+  const [counter] = dailyCounters(WORKSPACE, target, DUE_AT, LIMITS);
 
   expect(counter && findShortage({ ...counter, requested: 1 }, { used: 15, reserved: 0 })).toEqual({
     code: "daily",
@@ -203,7 +213,8 @@ test("a quota counter refuses a positive demand exactly if the sum of the used, 
 const x = (count: number): QuotaTarget[] =>
   Array.from({ length: count }, (_, index) => ({ accountId: `x-${index}`, platform: "x" }));
 const changesOf = (before: QuotaDemand[], after: QuotaDemand[]) =>
-  changeOfDemands(before, after).map(({ period, subject, requested }) => [
+  changeOfDemands(before, after).map(({ code, period, subject, requested }) => [
+    code === "daily_shared" ? "all" : "own",
     period,
     subject,
     requested,
@@ -216,24 +227,29 @@ test("moving a post to another time of the same day changes no quota counter", (
 
 test("moving a post to another day of the same month changes only daily quota counters", () => {
   expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-22T00:00:00Z", 2))).toEqual([
-    ["2026-11-21", "x", -2],
-    ["2026-11-22", "x", 2],
+    ["own", "2026-11-21", "x", -2],
+    ["own", "2026-11-22", "x", 2],
+    ["all", "2026-11-21", "x", -2],
+    ["all", "2026-11-22", "x", 2],
   ]);
 });
 
 test("moving a post to another month and adding targets changes monthly and daily quota counters", () => {
   expect(changesOf(due("2026-11-30T00:00:00Z", 2), due("2026-12-01T00:00:00Z", 3))).toEqual([
-    ["2026-11-30", "x", -2],
-    ["2026-11", WORKSPACE, -2],
-    ["2026-12-01", "x", 3],
-    ["2026-12", WORKSPACE, 3],
+    ["own", "2026-11-30", "x", -2],
+    ["own", "2026-11", WORKSPACE, -2],
+    ["own", "2026-12-01", "x", 3],
+    ["own", "2026-12", WORKSPACE, 3],
+    ["all", "2026-11-30", "x", -2],
+    ["all", "2026-12-01", "x", 3],
   ]);
 });
 
 test("adding targets to a post demands quota only for the added targets", () => {
   expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-21T00:00:00Z", 3))).toEqual([
-    ["2026-11-21", "x", 1],
-    ["2026-11", WORKSPACE, 1],
+    ["own", "2026-11-21", "x", 1],
+    ["own", "2026-11", WORKSPACE, 1],
+    ["all", "2026-11-21", "x", 1],
   ]);
 });
 
@@ -246,8 +262,7 @@ const post = fc.record({
 });
 const demandsOf = ({ targets, dueAt }: { targets: QuotaTarget[]; dueAt: Date }) =>
   quotaDemands(WORKSPACE, targets, dueAt, LIMITS);
-const keysOf = (demands: readonly QuotaDemand[]) =>
-  demands.map(({ period, subject }) => `${period}/${subject}`);
+const keysOf = (demands: readonly QuotaDemand[]) => demands.map(nameOfCounter);
 
 test("the quota demands of a post contain each quota counter once, in the same order for all posts", () => {
   fc.assert(
@@ -260,7 +275,7 @@ test("the quota demands of a post contain each quota counter once, in the same o
   );
 });
 
-test("quota demands count every target in its month, and in its day if its platform has a daily limit", () => {
+test("quota demands count every target in its month, and in its day if its platform has a daily limit, and in that of all workspaces if they share the limit", () => {
   fc.assert(
     fc.property(post, (given) => {
       const total = (code: string) =>
@@ -270,6 +285,8 @@ test("quota demands count every target in its month, and in its day if its platf
       const limited = given.targets.filter(({ platform }) => dailyLimitOf(platform));
       expect(total("monthly")).toBe(given.targets.length);
       expect(total("daily")).toBe(limited.length);
+      const shared = limited.filter(({ platform }) => SHARED_LIMITS.subjects.includes(platform));
+      expect(total("daily_shared")).toBe(shared.length);
     }),
   );
 });

@@ -1,4 +1,4 @@
-import { isPlatformId, type PlatformId } from "@postrider/platforms/platform-id";
+import { isPlatformId, PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
 import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { DailyLimitRules } from "@postrider/platforms/rules";
 
@@ -10,11 +10,19 @@ export interface DailyLimit {
   readonly limit: number;
 }
 
-/** `daily` replaces the limit of every platform that has one; null keeps them. */
 export interface QuotaLimits {
   readonly monthly: number;
+  /** Replaces the limit of every platform that has one; null keeps them. */
   readonly daily: number | null;
+  /** Whether the installation has other workspaces, which use the same apps and projects. */
+  readonly hasOthers: boolean;
 }
+
+/**
+ * Owner of the counters of all workspaces together, of the platforms that limit an app or a
+ * project. Sorts after the id of every workspace, so that these counters are locked last.
+ */
+export const INSTALLATION = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 export interface QuotaTarget {
   readonly accountId: string;
@@ -22,13 +30,20 @@ export interface QuotaTarget {
   readonly platform: string;
 }
 
-/** Limits the publications of one subject in one period; one database row. */
-export interface QuotaCounter {
-  readonly code: "monthly" | "daily";
-  /** The counted period: a month, `2026-11`, or a day, `2026-11-21`, in UTC. */
-  readonly period: string;
+/** Names a database row. */
+export interface QuotaKey {
+  /** The id of a workspace, or `INSTALLATION`. */
+  readonly workspaceId: string;
   /** The id of a workspace or an account, or a platform with a limit per app or project. */
   readonly subject: string;
+  /** The counted period: a month, `2026-11`, or a day, `2026-11-21`, in UTC. */
+  readonly period: string;
+}
+
+/** Limits the publications of one subject in one period. */
+export interface QuotaCounter extends QuotaKey {
+  /** `daily_shared`: of all workspaces together. */
+  readonly code: "monthly" | "daily" | "daily_shared";
   readonly scope: "workspace" | DailyScope;
   readonly limit: number;
   /** The platform of a daily quota counter; null for a monthly counter. */
@@ -53,7 +68,7 @@ export interface QuotaExhaustion extends QuotaCounter, QuotaUsage {
 }
 
 export interface QuotaShortage extends QuotaUsage {
-  readonly code: "monthly" | "daily";
+  readonly code: QuotaCounter["code"];
   readonly limit: number;
   readonly requested: number;
   readonly resetsAt: Date;
@@ -88,9 +103,18 @@ export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   return { limit, scope: scope === "app" || scope === "project" ? scope : "account" };
 }
 
+/** The counters of all workspaces together. */
+export const SHARED_LIMITS: { readonly owner: string; readonly subjects: readonly string[] } = {
+  owner: INSTALLATION,
+  subjects: PLATFORM_IDS.filter(
+    (platform) => (dailyLimitOf(platform)?.scope ?? "account") !== "account",
+  ),
+};
+
 export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimits): QuotaCounter {
   return {
     code: "monthly",
+    workspaceId,
     period: monthOf(at),
     subject: workspaceId,
     scope: "workspace",
@@ -100,24 +124,34 @@ export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimit
   };
 }
 
-/** Accounts of one app or project share a counter if the platform limits it. */
-export function dailyCounter(
+/**
+ * The counter of the workspace, and for the limit of an app or a project that of all workspaces;
+ * none for a platform without a daily limit. Accounts of one app or project share both. Beside
+ * other workspaces, a workspace may use half of such a limit. An operator who allows a workspace
+ * more than the platform does has more from the platform.
+ */
+export function dailyCounters(
+  workspaceId: string,
   { accountId, platform }: QuotaTarget,
   at: Date,
-  limits: QuotaLimits,
-): QuotaCounter | undefined {
+  { daily, hasOthers }: QuotaLimits,
+): readonly QuotaCounter[] {
   const rule = isPlatformId(platform) ? dailyLimitOf(platform) : undefined;
-  if (rule === undefined) return undefined;
-  const isOwn = rule.scope === "account";
-  return {
-    code: "daily",
-    period: dayOf(at),
-    subject: isOwn ? accountId : platform,
-    scope: rule.scope,
-    limit: limits.daily ?? rule.limit,
-    platform,
-    accountId: isOwn ? accountId : null,
-  };
+  if (rule === undefined) return [];
+  const { scope, limit } = rule;
+  const counter = { code: "daily", workspaceId, period: dayOf(at), scope, platform } as const;
+  if (scope === "account")
+    return [{ ...counter, subject: accountId, limit: daily ?? limit, accountId }];
+  const shared = { ...counter, subject: platform, accountId: null };
+  return [
+    { ...shared, limit: daily ?? (hasOthers ? Math.ceil(limit / 2) : limit) },
+    {
+      ...shared,
+      code: "daily_shared",
+      workspaceId: INSTALLATION,
+      limit: Math.max(limit, daily ?? 0),
+    },
+  ];
 }
 
 /**
@@ -131,7 +165,7 @@ export function quotaDemands(
   limits: QuotaLimits,
 ): QuotaDemand[] {
   const month = monthlyCounter(workspaceId, dueAt, limits);
-  const counters = targets.flatMap((target) => dailyCounter(target, dueAt, limits) ?? []);
+  const counters = targets.flatMap((target) => dailyCounters(workspaceId, target, dueAt, limits));
   return sum([...targets.map(() => month), ...counters].map((each) => ({ ...each, requested: 1 })));
 }
 
@@ -165,8 +199,21 @@ export function findShortage(demand: QuotaDemand, usage: QuotaUsage): QuotaShort
   };
 }
 
+/** A counter without a row was never used. */
+export function usageByCounter(
+  rows: readonly (QuotaUsage & QuotaKey)[],
+): (counter: QuotaKey) => QuotaUsage {
+  const byName = new Map(rows.map((row) => [nameOfCounter(row), row]));
+  return (counter) => byName.get(nameOfCounter(counter)) ?? { used: 0, reserved: 0 };
+}
+
+/** Unique per counter, in the order in which counters are locked. */
+export function nameOfCounter({ workspaceId, period, subject }: QuotaKey): string {
+  return `${workspaceId}/${period}/${subject}`;
+}
+
 function sum(demands: readonly QuotaDemand[]): QuotaDemand[] {
-  const byKey = Map.groupBy(demands, ({ period, subject }) => `${period}/${subject}`);
+  const byKey = Map.groupBy(demands, nameOfCounter);
   return [...byKey]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, [first, ...others]]) => (first === undefined ? [] : [add(first, others)]));

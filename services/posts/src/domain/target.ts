@@ -1,5 +1,5 @@
 import type { TargetStatus } from "./post-status.ts";
-import { dailyCounter, monthlyCounter } from "./quota.ts";
+import { dailyCounters, monthlyCounter, type QuotaKey } from "./quota.ts";
 
 /** Why publishing failed, or was postponed to another attempt. */
 export interface TargetError {
@@ -193,19 +193,15 @@ export function quotaShare(target: HoldingTarget): QuotaShare {
   return isUnknown(target) ? USED : SHARES[target.status];
 }
 
-export function quotaKeys(target: HoldingTarget): { subject: string; period: string }[] {
-  const { workspaceId, accountId, platform, dueDay } = target;
+export function quotaKeys(target: HoldingTarget): QuotaKey[] {
+  const { workspaceId, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
   // The key of a quota counter does not depend on the limits of the workspace, so no limits are
   // passed here.
-  const limits = { monthly: 0, daily: null };
+  const limits = { monthly: 0, daily: null, hasOthers: false };
   const month = monthlyCounter(workspaceId, at, limits);
-  const day = dailyCounter({ accountId, platform }, at, limits);
-  return [month, ...(day === undefined ? [] : [day])].map(({ subject, period }) => ({
-    subject,
-    period,
-  }));
+  return [month, ...dailyCounters(workspaceId, target, at, limits)];
 }
 
 /** Null as long as its outcome is open; undefined if it guards nothing. */

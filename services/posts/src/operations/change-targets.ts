@@ -6,6 +6,7 @@ import { type ChangedPost, type LockedPost, type PostChange, updatePosts } from 
 import { moveQuota, type QuotaMove } from "#src/db/quota-usage.ts";
 import { type AttemptRow, type TargetRow, updateTargets, upsertAttempts } from "#src/db/targets.ts";
 import { nextPostStatus, type PostStatus } from "#src/domain/post-status.ts";
+import { nameOfCounter } from "#src/domain/quota.ts";
 import {
   firstPublishedAt,
   guardedUntil,
@@ -49,10 +50,14 @@ export async function changeTargets(
   const [attempted] = await Promise.all([
     upsertAttempts(tx, changes.attempts ?? []),
     updateTargets(tx, targets),
-    moveHoldings(tx, changed),
+    moveGuards(tx, changed),
   ]);
   const posts = await changePosts(tx, changes, attempted);
-  await appendEvents(tx, toEvents(changes, posts));
+  // Counters are locked last, because many posts share them.
+  await Promise.all([
+    appendEvents(tx, toEvents(changes, posts)),
+    moveQuota(tx, quotaMoves(changed)),
+  ]);
   return posts;
 }
 
@@ -123,12 +128,8 @@ export interface HoldingChange {
   readonly after: HoldingTarget | undefined;
 }
 
-/**
- * First guards, then quota. Never refuses: a target that turns out to be published counts even
- * above a limit. Requests that may be refused, such as a retry, call `takeGuards` and
- * `reserveQuota` instead.
- */
-export async function moveHoldings(
+/** Never refuses. Requests that may be refused, such as a retry, call `takeGuards` instead. */
+export async function moveGuards(
   tx: TransactionSql,
   changes: readonly HoldingChange[],
 ): Promise<void> {
@@ -136,14 +137,12 @@ export async function moveHoldings(
   const kept = keys.flatMap(({ until, contentHash, ...key }) =>
     until === undefined || contentHash === null ? [] : [{ ...key, contentHash, expiresAt: until }],
   );
-  // In this order, as in `changeTargets`.
   await Promise.all([
     freeGuards(
       tx,
       keys.filter(({ until }) => until === undefined),
     ),
     keepGuards(tx, kept),
-    moveQuota(tx, quotaMoves(changes)),
   ]);
 }
 
@@ -157,14 +156,13 @@ function movedGuards(changes: readonly HoldingChange[]) {
   return moved.map(({ target, until }) => ({ ...target, targetId: target.id, until }));
 }
 
-function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
+/** A target that turns out to be published counts even above a limit. */
+export function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
   const moves = changes.flatMap(({ before, after }) => [
     ...movesOf(before, -1),
     ...(after === undefined ? [] : movesOf(after, 1)),
   ]);
-  const byCounter = Map.groupBy(moves, ({ workspaceId, subject, period }) =>
-    [workspaceId, subject, period].join(" "),
-  );
+  const byCounter = Map.groupBy(moves, nameOfCounter);
   return [...byCounter.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
@@ -176,9 +174,10 @@ function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
 
 function movesOf(target: HoldingTarget, sign: 1 | -1): QuotaMove[] {
   const { used, reserved } = quotaShare(target);
-  return quotaKeys(target).map((key) => ({
-    workspaceId: target.workspaceId,
-    ...key,
+  return quotaKeys(target).map(({ workspaceId, subject, period }) => ({
+    workspaceId,
+    subject,
+    period,
     used: sign * used,
     reserved: sign * reserved,
   }));

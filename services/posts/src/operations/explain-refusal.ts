@@ -16,6 +16,7 @@ import {
   type QuotaDemand,
   type QuotaExhaustion,
   type QuotaShortage,
+  usageByCounter,
 } from "#src/domain/quota.ts";
 
 /** Undefined if the other posts with the same content do not exist any more. */
@@ -42,18 +43,15 @@ export async function findDuplicateError(
 /** Undefined if the limits have room again. */
 export async function findShortageError(
   sql: ISql,
-  workspaceId: string,
   demands: readonly QuotaDemand[],
 ): Promise<ServiceError | undefined> {
-  const rows = demands.length === 0 ? [] : await listQuotaUsage(sql, workspaceId, demands);
-  const usages = new Map(rows.map((row) => [`${row.period}/${row.subject}`, row]));
-  const usageOf = ({ period, subject }: QuotaDemand) =>
-    usages.get(`${period}/${subject}`) ?? { used: 0, reserved: 0 };
+  if (demands.length === 0) return undefined;
+  const usageOf = usageByCounter(await listQuotaUsage(sql, demands));
   const shortages = demands.flatMap((demand) => findShortage(demand, usageOf(demand)) ?? []);
   if (shortages.length === 0) return undefined;
   // An exceeded monthly limit is listed first, because it concerns all accounts of the post.
   const ordered = shortages.toSorted(
-    (a, b) => Number(a.code === "daily") - Number(b.code === "daily"),
+    (a, b) => Number(b.code === "monthly") - Number(a.code === "monthly"),
   );
   return unprocessable("quota_exceeded", ordered.map(toViolation));
 }
@@ -67,8 +65,7 @@ export async function reserveQuotaOrThrow(
   reservation: Reservation,
 ): Promise<readonly QuotaExhaustion[]> {
   const { exhausted, short } = await reserveQuota(tx, reservation);
-  if (short.length > 0)
-    throw (await findShortageError(tx, reservation.workspaceId, short)) ?? unavailable();
+  if (short.length > 0) throw (await findShortageError(tx, short)) ?? unavailable();
   return exhausted;
 }
 
@@ -88,12 +85,13 @@ export async function explainLimit(
   return unprocessable("validation_failed", [{ code, ...numbers }]);
 }
 
+/** What all workspaces together have used and reserved is not said. */
 function toViolation({ code, limit, platform, accountId, ...shortage }: QuotaShortage): Violation {
+  const used = { used: BigInt(shortage.used), reserved: BigInt(shortage.reserved) };
   return {
     code,
     limit,
-    used: BigInt(shortage.used),
-    reserved: BigInt(shortage.reserved),
+    ...(code === "daily_shared" ? {} : used),
     requested: BigInt(shortage.requested),
     resetsAt: timestampFromDate(shortage.resetsAt),
     ...(platform === null ? {} : { platform }),

@@ -78,7 +78,7 @@ async function retryUnderLock(
   // content.
   await takeGuards(tx, toGuards(workspaceId, retried, now), true);
   const demands = quotaDemands(workspaceId, retried, now, limits);
-  const exhausted = await reserveQuotaOrThrow(tx, { workspaceId, demands, now });
+  const exhausted = await reserveQuotaOrThrow(tx, { demands, now });
   const publishedAt = firstPublishedAt(all);
   await updatePosts(tx, [{ workspaceId, postId, status: "publishing", publishedAt }]);
   await requestPublishing(

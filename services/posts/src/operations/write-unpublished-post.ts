@@ -60,7 +60,7 @@ export async function writeUnpublishedPost(
     demandsOf(workspaceId, targets, limits),
   );
   const { now } = replacement;
-  const exhausted = await reserveQuotaOrThrow(tx, { workspaceId, demands, now });
+  const exhausted = await reserveQuotaOrThrow(tx, { demands, now });
   await writePost(tx, post, { targets, exhausted, ...replacement });
 }
 

@@ -180,9 +180,5 @@ async function explain(
   const { due, demands } = result.built.post;
   if (result.refusal === "duplicate_content")
     return await findDuplicateError(sql, toGuards(workspaceId, targets, due?.dueAt ?? null));
-  return await findShortageError(
-    sql,
-    workspaceId,
-    result.refusal === "quota_exceeded" ? demands : [],
-  );
+  return await findShortageError(sql, result.refusal === "quota_exceeded" ? demands : []);
 }

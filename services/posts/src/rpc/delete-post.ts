@@ -17,12 +17,13 @@ import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseMedia } from "#src/clients/media.ts";
 import { deletePostRow, lockPost, type CommandPost } from "#src/db/command-posts.ts";
 import type { PostRef } from "#src/db/posts.ts";
+import { moveQuota } from "#src/db/quota-usage.ts";
 import { lockTargetsOf, type TargetRow } from "#src/db/targets.ts";
 import { cancelTarget, deleteOutcome, requestDeletion } from "#src/domain/deletion.ts";
 import { destinations } from "#src/domain/post-status.ts";
 import { postDeleted } from "#src/events.ts";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
-import { changeTargets, moveHoldings } from "#src/operations/change-targets.ts";
+import { changeTargets, moveGuards, quotaMoves } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toLocale } from "#src/rpc/to-post.ts";
 
@@ -177,16 +178,15 @@ async function remove(
   post: CommandPost,
   targets: readonly TargetRow[],
 ): Promise<Outcome> {
-  await moveHoldings(
-    tx,
-    targets.map((before) => ({ before, after: undefined })),
-  );
+  const changes = targets.map((before) => ({ before, after: undefined }));
+  await moveGuards(tx, changes);
   await recordDeed(tx, post);
   const mediaIds = await deletePostRow(tx, post);
   // The deletion is the last change of the post, so its version is above those of all events
   // before.
   const last = { ...post, version: post.version + 1, occurredAt: post.now };
   await appendEvents(tx, [postDeleted(last)]);
+  await moveQuota(tx, quotaMoves(changes));
   return { kind: "removed", mediaIds };
 }
 

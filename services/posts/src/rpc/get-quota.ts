@@ -1,6 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type {
   GetQuotaRequest,
   GetQuotaResponseSchema,
@@ -9,13 +8,13 @@ import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { listQuotaUsage } from "#src/db/quota-usage.ts";
 import {
-  dailyCounter,
+  dailyCounters,
   monthlyCounter,
   remainingOf,
   resetsAt,
   type QuotaCounter,
-  type QuotaLimits,
   type QuotaUsage,
+  usageByCounter,
 } from "#src/domain/quota.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
@@ -35,37 +34,34 @@ export async function getQuota(
     accountService.listAccounts({ workspaceId }),
   ]);
   const month = monthlyCounter(workspaceId, now, limits);
-  const days = accounts.flatMap((account) => toDay(account, now, limits) ?? []);
-  const rows = await listQuotaUsage(sql, workspaceId, [
-    month,
-    ...days.map(({ counter }) => counter),
-  ]);
-  const usages = new Map(rows.map((row) => [`${row.period}/${row.subject}`, row]));
-  const usageOf = ({ period, subject }: QuotaCounter) =>
-    usages.get(`${period}/${subject}`) ?? { used: 0, reserved: 0 };
+  // Accounts that share a counter each show it.
+  const days = accounts.flatMap(({ id: accountId, platform }) => {
+    const [own, shared] = dailyCounters(workspaceId, { accountId, platform }, now, limits);
+    return own === undefined ? [] : { accountId, platform, own, shared: shared ?? own };
+  });
+  const counters = days.flatMap(({ own, shared }) => [own, shared]);
+  const usageOf = usageByCounter(await listQuotaUsage(sql, [month, ...counters]));
+  const leftOf = (counter: QuotaCounter) => remainingOf(counter.limit, usageOf(counter));
   return {
-    monthly: { period: month.period, ...toAmounts(month, usageOf(month)) },
-    dailyLimits: days.map(({ counter, accountId, platform }) => ({
-      platform,
-      accountId,
-      scope: counter.scope,
-      ...toAmounts(counter, usageOf(counter)),
+    monthly: {
+      period: month.period,
+      ...toAmounts(month, usageOf(month)),
+      remaining: BigInt(leftOf(month)),
+    },
+    dailyLimits: days.map(({ own, shared, ...day }) => ({
+      ...day,
+      scope: own.scope,
+      ...toAmounts(own, usageOf(own)),
+      remaining: BigInt(Math.min(leftOf(own), leftOf(shared))),
     })),
   };
 }
 
-/** Accounts that share a counter each show it. */
-function toDay({ id: accountId, platform }: Account, now: Date, limits: QuotaLimits) {
-  const counter = dailyCounter({ accountId, platform }, now, limits);
-  return counter === undefined ? undefined : { counter, accountId, platform };
-}
-
-function toAmounts({ limit, period }: QuotaCounter, usage: QuotaUsage) {
+function toAmounts({ limit, period }: QuotaCounter, { used, reserved }: QuotaUsage) {
   return {
     limit: BigInt(limit),
-    used: BigInt(usage.used),
-    reserved: BigInt(usage.reserved),
-    remaining: BigInt(remainingOf(limit, usage)),
+    used: BigInt(used),
+    reserved: BigInt(reserved),
     resetsAt: timestampFromDate(resetsAt(period)),
   };
 }

@@ -15,10 +15,12 @@ import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
+import { invalidRequest } from "@postrider/shared/errors";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
+import { INSTALLATION, SHARED_LIMITS } from "#src/domain/quota.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { isReadablePost } from "#src/operations/is-readable-post.ts";
 import { batchGetTargetContents } from "#src/rpc/batch-get-target-contents.ts";
@@ -89,7 +91,12 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
         sql,
         tables: EXPORTED_TABLES,
         isReadable: isReadablePost,
-        release: (workspaceId, isCopy) => releaseImportedPosts(sql, workspaceId, isCopy),
+        prepare: async (_tx, workspaceId) => {
+          if (workspaceId === INSTALLATION)
+            throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+        },
+        release: (workspaceId, isCopy) =>
+          releaseImportedPosts(sql, workspaceId, isCopy, SHARED_LIMITS),
       }),
     );
     router.service(ParkedEventService, deps.parkedEvents);

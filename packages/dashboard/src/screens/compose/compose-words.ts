@@ -159,6 +159,8 @@ export const composeKo: typeof composeEn = {
   toRules: "규칙 열기",
   notEditable: "게시가 시작되어 더 이상 수정할 수 없습니다.",
   quotaDay: (name, limit) => `${name}의 하루 한도 ${limit}건을 모두 썼거나 예약했습니다.`,
+  quotaShared: (limit) =>
+    `모든 워크스페이스가 함께 쓰는 앱의 하루 한도 ${limit}건이 거의 또는 모두 찼습니다.`,
   quotaMonth: (limit) => `이 워크스페이스의 한 달 한도 ${limit}건을 모두 썼거나 예약했습니다.`,
   quotaStorage: "게시물을 저장할 공간이 없습니다.",
   tooManyDrafts: (limit) => `초안은 ${limit}개까지 저장할 수 있으며, 모두 찼습니다.`,

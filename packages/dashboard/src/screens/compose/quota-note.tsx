@@ -25,10 +25,13 @@ export function QuotaNote({ error }: { readonly error: PostriderError }) {
   const resetsAt = detail?.["resetsAt"];
   const number = new Intl.NumberFormat(language).format(limit);
   const { zone } = draft.when;
-  const isDaily = detail?.code === "daily";
+  const leads: Readonly<Record<string, string>> = {
+    daily: words.quotaDay(nameOf(accountId), number),
+    daily_shared: words.quotaShared(number),
+  };
   return (
     <Refusal
-      lead={isDaily ? words.quotaDay(nameOf(accountId), number) : words.quotaMonth(number)}
+      lead={leads[detail?.code ?? ""] ?? words.quotaMonth(number)}
       rest={
         <>
           {words.nothingSent} {typeof resetsAt === "string" && <Time at={resetsAt} />}

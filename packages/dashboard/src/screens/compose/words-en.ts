@@ -168,6 +168,8 @@ export const composeEn = {
   notEditable: "This post is being published and cannot be changed any more.",
   quotaDay: (name: string, limit: string) =>
     `${name} allows ${limit} a day, and they are used or reserved.`,
+  quotaShared: (limit: string) =>
+    `All workspaces share the app’s ${limit} a day, and too few of them are left.`,
   quotaMonth: (limit: string) =>
     `This workspace may publish ${limit} times a month, and they are used or reserved.`,
   quotaStorage: "The workspace has no room left for posts.",

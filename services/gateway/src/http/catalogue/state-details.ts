@@ -33,6 +33,17 @@ export const STATE_DETAILS = {
     ],
     "publications",
   ),
+  daily_shared: detail(
+    [
+      "All workspaces share the daily limit of this app or project, and together they leave too little of it[: the limit is {limit}, requested {requested}].",
+      "Wait until the limit resets[ at {resetsAt}], or choose a later day. GET /quota shows what remains today.",
+    ],
+    [
+      "모든 워크스페이스가 함께 쓰는 앱 또는 프로젝트의 일일 한도가 거의 또는 모두 사용되었습니다[(한도 {limit}, 요청 {requested})].",
+      "한도가 갱신될 때까지[({resetsAt})] 기다리거나 다른 날을 선택해 주세요. 오늘 남은 양은 GET /quota에서 볼 수 있습니다.",
+    ],
+    "publications",
+  ),
   storage: detail(
     [
       "The storage limit does not allow this[: the limit is {limit} bytes, used {used}, reserved {reserved}, requested {requested}].",

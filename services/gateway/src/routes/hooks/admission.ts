@@ -9,7 +9,7 @@ import { headerFault } from "#src/http/schema-faults.ts";
 import { API_PATH, DASHBOARD_API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
 import { foreignPage, isFromOwnPage } from "#src/routes/dashboard/request-source.ts";
 import { sessionCookieOf } from "#src/routes/dashboard/session-cookie.ts";
-import type { ServerDeps } from "#src/routes/dependencies.ts";
+import type { Caller, ServerDeps } from "#src/routes/dependencies.ts";
 import { DRAFTS_ONLY } from "#src/routes/mcp/draft-policy.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
@@ -41,18 +41,21 @@ function workspaceFaults(result: AdmissionResult & { readonly workspaceIds: read
   return [{ ...headerFault(result.kind, "X-Workspace-Id"), allowed }];
 }
 
-/** Sets the caller of an admitted request, and returns undefined. */
-function refusalOf(
-  request: FastifyRequest,
-  result: AdmissionResult,
-  isSession: boolean,
-): ServiceError | undefined {
+function toCaller(
+  { admission }: Pick<ServerDeps, "admission">,
+  { ip: address }: FastifyRequest,
+  key = "",
+  result: AdmissionResult & { readonly kind: "admitted" },
+): Caller {
+  const { keyId, sessionId, workspaceId, verified, isFrozen, scopes } = result;
+  const hasEnded = async () => await admission.hasEnded({ key, workspaceId, address });
+  return { keyId, sessionId, workspaceId, verified, isFrozen, scopes, hasEnded };
+}
+
+function refusalOf(result: AdmissionResult, isSession: boolean): ServiceError | undefined {
   switch (result.kind) {
-    case "admitted": {
-      const { keyId, sessionId, workspaceId, verified, isFrozen, scopes } = result;
-      request.caller = { keyId, sessionId, workspaceId, verified, isFrozen, scopes };
+    case "admitted":
       return undefined;
-    }
     case "unauthenticated":
       return new ServiceError(
         "unauthenticated",
@@ -152,7 +155,8 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
       if ("limit" in result) setRateLimit(reply, result.limit);
       // Only a caller with a valid API key is told what is wrong with the rest of the request.
       const isMalformed = workspaceId instanceof ServiceError && isKeyKnown(result);
-      const refusal = refusalOf(request, result, isSession);
+      const refusal = refusalOf(result, isSession);
+      if (result.kind === "admitted") request.caller = toCaller(deps, request, key, result);
       done(isMalformed ? malformedWorkspace(workspacesOf(result)) : refusal);
     };
     const named = workspaceId instanceof ServiceError ? undefined : workspaceId;

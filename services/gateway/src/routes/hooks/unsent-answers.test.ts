@@ -42,6 +42,7 @@ beforeEach(async () => {
         verified: true,
         isFrozen: false,
         scopes: new Set(),
+        hasEnded: () => Promise.resolve(false),
       };
     done();
   });

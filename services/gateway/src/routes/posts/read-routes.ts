@@ -1,5 +1,5 @@
 import { PostDetail, PostList } from "@postrider/rest/posts/schemas";
-import { invalidRequest } from "@postrider/shared/errors";
+import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Static } from "typebox";
 import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
@@ -7,7 +7,7 @@ import { createPostReader } from "#src/clients/post-reader.ts";
 import { createPostWatcher } from "#src/clients/post-watcher.ts";
 import { defined } from "#src/http/defined.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
-import type { ServerDeps } from "#src/routes/dependencies.ts";
+import type { Caller, ServerDeps } from "#src/routes/dependencies.ts";
 import { findAgentSignal } from "#src/routes/mcp/internal-call.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
@@ -27,12 +27,38 @@ const DEFAULT_WAIT_SECONDS = 30;
 /** Maximum duration of a read that waits for a post, including the time for the read itself. */
 const WAIT_TIMEOUT_MS = 40_000;
 
+/** With the age of the answer about a key, less than the 5 s within which a revocation works. */
+const CHECK_KEY_MS = 2_500;
+
 function endOfWait(reply: FastifyReply, seconds: number): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
   const agent = findAgentSignal();
   const ends = [AbortSignal.timeout(seconds * 1000), gone.signal];
   return AbortSignal.any(agent === undefined ? ends : [...ends, agent]);
+}
+
+/**
+ * Ends the wait when the caller's key or session ends.
+ *
+ * @throws `unauthenticated` then
+ */
+async function whileValid(
+  { hasEnded }: Caller,
+  signal: AbortSignal,
+  wait: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const ended = new AbortController();
+  const check = async (): Promise<void> => {
+    if (await hasEnded()) ended.abort();
+  };
+  const timer = setInterval(() => void check(), CHECK_KEY_MS);
+  try {
+    await wait(AbortSignal.any([signal, ended.signal]));
+  } finally {
+    clearInterval(timer);
+  }
+  if (ended.signal.aborted) throw new ServiceError("unauthenticated", "unauthenticated");
 }
 
 function registerGet(
@@ -61,13 +87,16 @@ function registerGet(
     "/posts/:id",
     get,
     async (request, reply) => {
-      const { workspaceId } = callerOf(request);
+      const caller = callerOf(request);
+      const { workspaceId } = caller;
       const id = pathId(request);
       const { waitFor, timeoutSeconds = DEFAULT_WAIT_SECONDS } = request.query;
       if (waitFor === undefined && request.query.timeoutSeconds !== undefined)
         throw invalidRequest([WAIT_FOR_MISSING]);
       if (waitFor !== undefined)
-        await watcher.untilFinal(workspaceId, id, endOfWait(reply, timeoutSeconds));
+        await whileValid(caller, endOfWait(reply, timeoutSeconds), (signal) =>
+          watcher.untilFinal(workspaceId, id, signal),
+        );
       const accepted = await reader.get(workspaceId, id, request.locale);
       const { post, descriptionsHash } = await withCurrentDescriptions(media, accepted);
       return sendPost(reply, post, links, descriptionsHash);

@@ -56,7 +56,7 @@ export type MonthlyQuota = Message<"postrider.posts.v1.MonthlyQuota"> & {
 export const MonthlyQuotaSchema: GenMessage<MonthlyQuota> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_quota_service, 2);
 
-/** DailyQuota counts publications of a UTC day. */
+/** DailyQuota counts publications of a workspace on a UTC day. */
 export type DailyQuota = Message<"postrider.posts.v1.DailyQuota"> & {
   /** Platform id. */
   platform: string;
@@ -67,7 +67,7 @@ export type DailyQuota = Message<"postrider.posts.v1.DailyQuota"> & {
   /** What shares the counter: `account`, `app` or `project`. */
   scope: string;
 
-  /** Number of publications allowed. */
+  /** Number of publications allowed; of an app or a project, to this workspace. */
   limit: bigint;
 
   /** Number of publications made, including those with an unknown outcome. */
@@ -76,7 +76,7 @@ export type DailyQuota = Message<"postrider.posts.v1.DailyQuota"> & {
   /** Number of publications that are accepted and not made yet. */
   reserved: bigint;
 
-  /** Number of publications left; never negative. */
+  /** Number of publications left; never negative. Of an app or a project, at most what all workspaces together have left. */
   remaining: bigint;
 
   /** When the period ends. */
