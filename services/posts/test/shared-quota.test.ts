@@ -106,6 +106,16 @@ test("when all workspaces together have used up the limit of an app, a refusal s
   expect(events.map(([, event]) => "exhausted" in event && event.exhausted)).toEqual([[]]);
 });
 
+test("a workspace that has used up its own part of a limit is told of that alone", async () => {
+  const one = open({ dailyQuota: 1 });
+  await one.send();
+  await use(newId(), 9_999);
+
+  const refusal: unknown = await one.send().catch((error: unknown) => error);
+  expect(refusal).toHaveProperty("violations.length", 1);
+  expect(refusal).toMatchObject({ violations: [{ code: "daily", limit: 1, reserved: 1n }] });
+});
+
 test("a workspace whose operator allows it more than the platform may use the app beyond the platform's limit, and others may not", async () => {
   const [one, other] = [open({ dailyQuota: 10_001 }), open()];
   await use(newId(), 10_000);

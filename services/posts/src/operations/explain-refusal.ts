@@ -47,7 +47,12 @@ export async function findShortageError(
 ): Promise<ServiceError | undefined> {
   if (demands.length === 0) return undefined;
   const usageOf = usageByCounter(await listQuotaUsage(sql, demands));
-  const shortages = demands.flatMap((demand) => findShortage(demand, usageOf(demand)) ?? []);
+  const found = demands.flatMap((demand) => findShortage(demand, usageOf(demand)) ?? []);
+  // A workspace that is above its own limit is told of that one only.
+  const own = new Set(found.map(({ code, platform }) => (code === "daily" ? platform : null)));
+  const shortages = found.filter(
+    ({ code, platform }) => code !== "daily_shared" || !own.has(platform),
+  );
   if (shortages.length === 0) return undefined;
   // An exceeded monthly limit is listed first, because it concerns all accounts of the post.
   const ordered = shortages.toSorted(
