@@ -46,6 +46,12 @@ export type Refusal =
       readonly workspaceIds: readonly string[];
     };
 
+/**
+ * How often an answer that goes on asks whether its key has ended. With the age of the answer about
+ * the key, less than the 5 s within which a revocation works.
+ */
+export const CHECK_KEY_MS = 2_500;
+
 /** Whether the API key or session is valid; also false if the accounts service did not answer. */
 export function isKeyKnown(result: AdmissionResult): boolean {
   if (result.kind === "rate_limited") return result.workspaceId !== undefined;

@@ -2,7 +2,7 @@ import type { DashboardEventType } from "@postrider/rest/dashboard/events";
 import { ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { isKeyKnown } from "#src/admission/admission-result.ts";
+import { CHECK_KEY_MS } from "#src/admission/admission-result.ts";
 import { HintSource } from "#src/clients/hint-source.ts";
 import { API_PATH, DASHBOARD_API_PATH } from "#src/routes/api-paths.ts";
 import {
@@ -11,17 +11,11 @@ import {
   STREAM_LIMITS,
 } from "#src/routes/dashboard/event-streams.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
-import { sessionCookieOf } from "#src/routes/dashboard/session-cookie.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf } from "#src/routes/request.ts";
 
-type Deps = Pick<
-  ServerDeps,
-  "admission" | "dashboardFolder" | "hints" | "logger" | "publicUrl" | "streamLimits"
->;
+type Deps = Pick<ServerDeps, "dashboardFolder" | "hints" | "logger" | "streamLimits">;
 
-/** How often a stream's session is checked: four requests of the workspace's budget a minute. */
-const CHECK_SESSION_MS = 15_000;
 const RETRY_AFTER_MS = 5_000;
 
 const HEADERS = {
@@ -62,7 +56,7 @@ export function registerEventRoutes(app: FastifyInstance, deps: Deps): void {
   });
   app.addHook("onClose", () => source[Symbol.asyncDispose]());
   addOwnChanges(app, streams);
-  registerStream(app, deps, streams);
+  registerStream(app, streams);
 }
 
 /** For all routes of the server, not only those of the dashboard. */
@@ -88,10 +82,9 @@ function idIn({ params }: FastifyRequest): string | null {
   return typeof id === "string" && isId(id) ? id : null;
 }
 
-function registerStream(app: FastifyInstance, deps: Deps, streams: EventStreams): void {
-  const cookie = sessionCookieOf(deps.publicUrl);
+function registerStream(app: FastifyInstance, streams: EventStreams): void {
   app.get(`${DASHBOARD_API_PATH}/events`, dashboardRoute({}), (request, reply) => {
-    const { workspaceId, sessionId = "" } = callerOf(request);
+    const { workspaceId, sessionId = "", hasEnded } = callerOf(request);
     if (!streams.hasRoom({ workspaceId, sessionId }))
       throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
     reply.hijack();
@@ -100,28 +93,14 @@ function registerStream(app: FastifyInstance, deps: Deps, streams: EventStreams)
     if (raw.destroyed) return;
     raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
     const stream: OpenStream = { workspaceId, sessionId, response: raw };
-    const check = setInterval(() => {
-      const key = cookie?.read(request.headers.cookie);
-      void endIfOver(deps, { key, address: request.ip }, () => raw.end());
-    }, CHECK_SESSION_MS).unref();
+    const endIfOver = async (): Promise<void> => {
+      if (await hasEnded()) raw.end();
+    };
+    const check = setInterval(() => void endIfOver(), CHECK_KEY_MS).unref();
     raw.once("close", () => {
       clearInterval(check);
       streams.remove(stream);
     });
     streams.add(stream);
   });
-}
-
-/**
- * While accounts does not answer, and while the workspace has no requests left, a stream stays. A
- * refusal by the limit of the address says that the session is over, too: with wrong keys, a client
- * could otherwise keep the stream of a session that has ended.
- */
-async function endIfOver(
-  { admission }: Pick<Deps, "admission">,
-  { key, address }: { readonly key: string | undefined; readonly address: string },
-  end: () => void,
-): Promise<void> {
-  const result = await admission.admit({ key, workspaceId: undefined, address });
-  if (result.kind !== "unavailable" && !isKeyKnown(result)) end();
 }

@@ -2,6 +2,7 @@ import { PostDetail, PostList } from "@postrider/rest/posts/schemas";
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Static } from "typebox";
+import { CHECK_KEY_MS } from "#src/admission/admission-result.ts";
 import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
 import { createPostReader } from "#src/clients/post-reader.ts";
 import { createPostWatcher } from "#src/clients/post-watcher.ts";
@@ -26,9 +27,6 @@ const WAIT_FOR_MISSING: RequestViolation = {
 const DEFAULT_WAIT_SECONDS = 30;
 /** Maximum duration of a read that waits for a post, including the time for the read itself. */
 const WAIT_TIMEOUT_MS = 40_000;
-
-/** With the age of the answer about a key, less than the 5 s within which a revocation works. */
-const CHECK_KEY_MS = 2_500;
 
 function endOfWait(reply: FastifyReply, seconds: number): AbortSignal {
   const gone = new AbortController();
