@@ -41,9 +41,9 @@ type ClaimRow = ClaimedTarget & {
 export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
   if (platforms.length === 0) return;
   await sql`
-    insert into metrics_apps (platform)
-    select unnest(${[...platforms]}::text[])
-    on conflict (platform) do nothing`;
+    insert into app_budgets (platform, name)
+    select unnest(${[...platforms]}::text[]), 'metrics'
+    on conflict (platform, name) do nothing`;
 }
 
 function milliseconds(sql: ISql, ms: number) {
@@ -61,8 +61,9 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
           - extract(epoch from greatest(budget_until - now(), interval '0')) * 1000 / ${bucket.intervalMs}::float8
       ) / ${bucket.unitsPerCall}::float8))::int
     end as calls
-    from metrics_apps
+    from app_budgets
     where platform = ${platform}
+    and name = 'metrics'
     and ${bucket.scope === "app"}
     for no key update`;
 }
@@ -179,7 +180,7 @@ function takeAccounts(sql: ISql, { bucket, leaseMs }: MetricsClaim) {
 
 function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
   return sql`
-    update metrics_apps app
+    update app_budgets app
     set budget_until = greatest(app.budget_until, now()) + used.units * ${milliseconds(sql, bucket.intervalMs)}
     from (
       select case when ${bucket.isPerPost} then count(*) else count(distinct account_id) end as units
@@ -187,5 +188,6 @@ function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
       where not is_expired
     ) as used
     where app.platform = ${platform}
+    and app.name = 'metrics'
     and used.units > 0`;
 }
