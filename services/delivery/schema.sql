@@ -407,6 +407,7 @@ create table delivery.metrics_accounts (
   wake_at timestamp with time zone not null generated always as (GREATEST(due_at, not_before, limited_until)) stored,
   constraint metrics_accounts_pkey PRIMARY KEY (account_id)
 );
+CREATE INDEX metrics_accounts_turn ON delivery.metrics_accounts USING btree (platform, workspace_id, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
 CREATE INDEX metrics_accounts_wake ON delivery.metrics_accounts USING btree (platform, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
 
 create table delivery.outbox (

@@ -734,6 +734,8 @@ create table metrics_accounts (
 ) with (fillfactor = 80);
 
 create index metrics_accounts_wake on metrics_accounts (platform, wake_at) where wake_at < 'infinity';
+-- Finds the next workspace whose turn it is, and its due accounts.
+create index metrics_accounts_turn on metrics_accounts (platform, workspace_id, wake_at) where wake_at < 'infinity';
 
 -- The same for platforms that limit all accounts of our app together. Each use of a platform has a budget of its own
 -- (`metrics`, `comments`, `replies`), so that none takes the units of another.

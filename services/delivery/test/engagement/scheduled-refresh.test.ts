@@ -1,4 +1,5 @@
 import type { MetricsReading } from "@postrider/platforms/metrics/connector";
+import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
@@ -454,4 +455,28 @@ test("metrics of one account that cannot be stored do not prevent those of other
   await run(stage.refresher());
   expect((await stage.readRow(good))?.views).not.toBeNull();
   expect((await stage.readRow(bad))?.views).toBeNull();
+});
+
+test("workspaces take turns: with a scarce budget, one with many accounts that have been due for long delays each other one by one call", async () => {
+  const x = await open({ budget: { scope: "app", ...HOUR } });
+  const flood = newId();
+  for (let account = 0; account < 30; account += 1)
+    await stage.publishDue(1, "x", { workspaceId: flood });
+  await stage.sql`update metrics_accounts set due_at = now() - interval '1 hour'`;
+  const others = [await stage.publishDue(1), await stage.publishDue(1)].flat().map(externalIdOf);
+  const refresher = stage.refresher();
+  for (let call = 1; call <= 4; call += 1) {
+    await eventually(async () => {
+      await run(refresher);
+      return x.calls.length === call;
+    });
+    await stage.sql`update app_budgets set budget_until = now()`;
+  }
+  const asked = x.calls.flatMap(({ externalIds }) => externalIds);
+  expect(
+    asked
+      .slice(0, 3)
+      .filter((id) => others.includes(id))
+      .toSorted(),
+  ).toEqual(others.toSorted());
 });

@@ -148,7 +148,7 @@ const BUDGET: AppBudget = {
   name: "comments",
   units: 1000,
   windowMs: 5 * 60_000,
-  burstShare: 0.1,
+  burstShare: 0.5,
 };
 
 const READ = { budget: BUDGET, units: 2 };
