@@ -17,6 +17,24 @@ create table delivery.account_queues (
 CREATE INDEX account_queues_look ON delivery.account_queues USING btree (platform, look_at) WHERE (look_at IS NOT NULL);
 CREATE INDEX account_queues_publish ON delivery.account_queues USING btree (platform, publish_at) WHERE (publish_at IS NOT NULL);
 
+create table delivery.app_budget_shares (
+  platform text not null,
+  name text not null,
+  workspace_id uuid not null,
+  budget_until timestamp with time zone not null,
+  taken_at timestamp with time zone not null default now(),
+  constraint app_budget_shares_pkey PRIMARY KEY (platform, name, workspace_id)
+);
+
+create table delivery.app_budgets (
+  platform text not null,
+  name text not null,
+  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  taken_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint app_budgets_pkey PRIMARY KEY (platform, name)
+);
+
 create table delivery.audit_log (
   id uuid not null,
   at timestamp with time zone not null default date_trunc('milliseconds'::text, clock_timestamp()),
@@ -389,14 +407,8 @@ create table delivery.metrics_accounts (
   wake_at timestamp with time zone not null generated always as (GREATEST(due_at, not_before, limited_until)) stored,
   constraint metrics_accounts_pkey PRIMARY KEY (account_id)
 );
+CREATE INDEX metrics_accounts_turn ON delivery.metrics_accounts USING btree (platform, workspace_id, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
 CREATE INDEX metrics_accounts_wake ON delivery.metrics_accounts USING btree (platform, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
-
-create table delivery.metrics_apps (
-  platform text not null,
-  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
-  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
-  constraint metrics_apps_pkey PRIMARY KEY (platform)
-);
 
 create table delivery.outbox (
   id bigint not null generated always as identity,

@@ -60,6 +60,8 @@ interface Expected {
   readonly listed: object;
   /** The value of `hidden` when a comment is read by its id, where it is another one. */
   readonly readHidden?: null;
+  /** Units of the app's budget that this list used. */
+  readonly units?: number;
   /** Ids that no post has. */
   readonly unknownIds: readonly string[];
   readonly listFaults: readonly Fault[];
@@ -78,9 +80,10 @@ export function testComments(network: CommentNetwork, expected: Expected): void 
     const id = await comment(owned, "nice");
     const listed = { id, text: "nice", createdAt: expect.any(Date) as Date, isOwn: false };
     const page = await readPage(comments, owned.account, owned.mediaId);
+    const { units } = expected;
     const counters = { likeCount: 0, replyCount: 0 };
     const first = { ...listed, ...counters, hidden: false, ...expected.listed };
-    expect(page).toEqual({ kind: "page", comments: [first], next: undefined });
+    expect(page).toEqual({ kind: "page", comments: [first], next: undefined, units });
     const ref = { mediaId: owned.mediaId, commentId: id };
     const isOther = expected.readHidden === null ? { hidden: null } : {};
     expect(await comments.readComment(owned.account, ref, signal)).toEqual({

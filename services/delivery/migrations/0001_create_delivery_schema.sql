@@ -734,12 +734,29 @@ create table metrics_accounts (
 ) with (fillfactor = 80);
 
 create index metrics_accounts_wake on metrics_accounts (platform, wake_at) where wake_at < 'infinity';
+-- Finds the next workspace whose turn it is, and its due accounts.
+create index metrics_accounts_turn on metrics_accounts (platform, workspace_id, wake_at) where wake_at < 'infinity';
 
--- The same for platforms that limit all accounts of our app together.
-create table metrics_apps (
-  platform text primary key,
+-- The same for platforms that limit all accounts of our app together. Each use of a platform has a budget of its own
+-- (`metrics`, `comments`, `replies`), so that none takes the units of another.
+create table app_budgets (
+  platform text not null,
+  name text not null,
   limited_until timestamptz not null default '-infinity',
-  budget_until timestamptz not null default '-infinity'
+  budget_until timestamptz not null default '-infinity',
+  -- When units were last taken. Some platforms give back all units at midnight.
+  taken_at timestamptz not null default '-infinity',
+  primary key (platform, name)
+);
+
+-- What a workspace has used of a budget a short time ago. A row is deleted when its time is over.
+create table app_budget_shares (
+  platform text not null,
+  name text not null,
+  workspace_id uuid not null,
+  budget_until timestamptz not null,
+  taken_at timestamptz not null default now(),
+  primary key (platform, name, workspace_id)
 );
 
 -- Webhooks

@@ -34,6 +34,40 @@ export interface CommentPage {
   readonly kind: "page";
   readonly comments: readonly PlatformComment[];
   readonly next: string | undefined;
+  /** Units of the app's budget that the page used; undefined if as many as `CommentCosts` says. */
+  readonly units?: number;
+}
+
+/**
+ * Units that the platform counts for all accounts of our app together, and how many of them the
+ * calls of one use may take. The other uses and publishing keep the rest. Each connector names the
+ * source of its limit.
+ */
+export interface AppBudget {
+  /** Budgets of a platform with different names are counted apart. */
+  readonly name: "comments" | "replies" | "metrics";
+  readonly units: number;
+  readonly windowMs: number;
+  /** Share of the units that may be used at once; the others become usable evenly. */
+  readonly burstShare: number;
+  /** At midnight of this time zone the platform gives back all units. */
+  readonly resetsIn?: "America/Los_Angeles";
+}
+
+export interface CallCost {
+  readonly budget: AppBudget;
+  readonly units: number;
+}
+
+/** Undefined costs are of calls that the platform does not count for the whole app. */
+export interface CommentCosts {
+  /** Of a page of at most `limit` comments. */
+  list(limit: number): CallCost;
+  readonly read: CallCost;
+  readonly reply: CallCost;
+  readonly setHidden: CallCost | undefined;
+  /** Of a search for a reply whose outcome is unknown. */
+  readonly look: CallCost;
 }
 
 export interface CommentQuery {
@@ -62,6 +96,10 @@ export type CommentActionType = "reply" | "hide" | "unhide";
 export interface CommentsConnector {
   readonly platform: PlatformId;
   readonly actions: ReadonlySet<CommentActionType>;
+  /** Undefined if the platform counts the calls of each account apart. */
+  readonly costs?: CommentCosts;
+  /** True for a server of the account's owner, whose limits say nothing about other accounts. */
+  isForeignHost?(account: AccountAccess): boolean;
   listComments(
     account: AccountAccess,
     query: CommentQuery,

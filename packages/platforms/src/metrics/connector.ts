@@ -49,8 +49,8 @@ export interface MetricsConnector {
   readonly platform: PlatformId;
   readonly maxPosts: number;
   /**
-   * What scheduled refreshes may use, so that publishing, comments and requested refreshes keep the
-   * rest. Each connector names the source of its limit.
+   * What refreshes may use, so that publishing and comments keep the rest. Each connector names the
+   * source of its limit.
    */
   readonly budget: CallBudget;
   /** True for a server of the account's owner, whose limits say nothing about other accounts. */

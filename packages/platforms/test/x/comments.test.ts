@@ -39,6 +39,7 @@ const { comment, ask: summon, toReply, hide, reconcile } = createCommentDriver(n
 const unavailable = { kind: "retryable", code: "platform_unavailable" };
 const limited = { kind: "retryable", isLimit: true };
 testComments(network, {
+  units: 2,
   listed: {
     authorId: expect.stringMatching(/^\d+$/) as string,
     authorUsername: "eve",

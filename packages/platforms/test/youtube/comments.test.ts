@@ -37,6 +37,7 @@ const forbidden = { kind: "refused", code: "permission_missing" };
 testComments(network, {
   listed: { authorId: expect.stringMatching(/^UC/) as string, authorUsername: "eve" },
   readHidden: null,
+  units: 3,
   unknownIds: ["unknown"],
   listFaults: [
     ["status", { status: 401 }, { kind: "token_refused" }],

@@ -237,8 +237,10 @@ export class ActionStage implements AsyncDisposable {
   ): ActionWorker {
     const { wrap = (each) => each, wrapPrivate = (each) => each, ...others } = options;
     const { config } = this.stage;
+    // More replies are sent at once than the budgets of the apps allow.
     const comments = Object.values(createConnectors("comments", config)).map(
-      (connector) => [connector.platform, shortened(wrap(connector), "reply")] as const,
+      ({ costs: _costs, ...connector }) =>
+        [connector.platform, shortened(wrap(connector), "reply")] as const,
     );
     const privateReplies = Object.values(createConnectors("privateReplies", config)).map(
       (connector) => [connector.platform, shortened(wrapPrivate(connector), "send")] as const,

@@ -214,8 +214,9 @@ export class MetricsStage implements AsyncDisposable {
   async publishDue<N extends number>(
     count: N,
     platform: PlatformId = "x",
+    given: Partial<Pick<TestTarget, "workspaceId">> = {},
   ): Promise<CountedTargets<N>> {
-    const first = this.world.addTarget({ platform });
+    const first = this.world.addTarget({ platform, ...given });
     const { workspaceId, accountId } = first;
     const others = Array.from({ length: count - 1 }, () =>
       this.world.addTarget({ platform, workspaceId, accountId }),

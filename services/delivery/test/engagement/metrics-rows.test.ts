@@ -81,6 +81,7 @@ test("the metrics of a deleted post are deleted with their history, and a late e
   const [target] = await stage.publish("x");
   const [other] = await stage.publish("x");
   await stage.serve().refresh([target]);
+  await stage.sql`update app_budgets set budget_until = now()`;
   await stage.serve().refresh([other]);
   await consume(deletion(target, "deleting"), deletion(target, "delete_failed"));
   expect(await stage.historyOf(target)).toEqual([1]);

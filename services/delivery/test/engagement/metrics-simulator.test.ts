@@ -100,7 +100,7 @@ test.each([
     const serving = stage.serve();
     expect(await serving.refresh([target])).toMatchObject({ eligible: 1, ready: 0, ...counts });
     await stage.sql`update metrics_accounts set limited_until = '-infinity'`;
-    await stage.sql`update metrics_apps set limited_until = '-infinity'`;
+    await stage.sql`update app_budgets set limited_until = '-infinity'`;
     expect(await serving.refresh([target])).toMatchObject({ eligible: 1, ready: 1 });
   },
 );

@@ -329,8 +329,8 @@ test.each(["app", "account"] as const)(
     const platform = new ScriptedPlatform("x", { budget });
     await using own = await MetricsStage.open(platform);
     await own.sql`
-      insert into metrics_apps (platform)
-      values ('x')
+      insert into app_budgets (platform, name)
+      values ('x', 'metrics')
       on conflict do nothing`;
     const targets = await own.publish("x");
     platform.fail(tokenRefused);
@@ -338,8 +338,21 @@ test.each(["app", "account"] as const)(
     expect(platform.calls).toHaveLength(2);
     const [row] = await own.sql<{ usedMinutes: number }[]>`
       select round(extract(epoch from max(budget_until) - now()) / 60)::int as used_minutes
-      from ${own.sql(scope === "app" ? "metrics_apps" : "metrics_accounts")}`;
+      from ${own.sql(scope === "app" ? "app_budgets" : "metrics_accounts")}`;
     // Each call uses a unit, which becomes usable again after a little more than a minute.
     expect(row?.usedMinutes).toBe(2);
   },
 );
+
+test("refreshes by hand of one workspace use at most half of the calls that the budget of the app allows at once, and another workspace finds the rest", async () => {
+  const budget = { scope: "app", calls: 100, windowMs: 3_600_000 } as const;
+  const youtube = new ScriptedPlatform("youtube", { budget });
+  await using own = await MetricsStage.open(youtube);
+  const process = own.serve();
+  const accounts = Array.from({ length: 8 }, () => "youtube" as const);
+  const response = await process.refresh(await own.publish(...accounts));
+  expect(countsOf(response)).toEqual({ eligible: 8, ready: 5, deferred: 3 });
+  expect(youtube.calls.length).toBe(5);
+  const other = await process.refresh(await own.publish("youtube"));
+  expect(countsOf(other)).toEqual({ eligible: 1, ready: 1 });
+});

@@ -1,4 +1,5 @@
 import type { MetricsReading } from "@postrider/platforms/metrics/connector";
+import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
@@ -146,7 +147,7 @@ test("after a rate limit of the whole app no metrics are requested from the plat
   const byHand = await stage.serve().refresh(other);
   expect([byHand.eligible, byHand.deferred, x.calls.length]).toEqual([1, 1, 1]);
 
-  await stage.sql`update metrics_apps set limited_until = now()`;
+  await stage.sql`update app_budgets set limited_until = now()`;
   await eventually(async () => {
     await run(stage.refresher());
     return x.calls.length === 3;
@@ -178,7 +179,7 @@ test("all processes together do not exceed an app's budget of calls for metrics,
   for (let pass = 0; pass < 5; pass += 1) await Promise.all(processes.map(run));
   // A tenth of the call budget may be used at once; the rest becomes usable evenly over the hour.
   expect(x.calls.length).toBe(1);
-  await stage.sql`update metrics_apps set budget_until = budget_until - interval '30 minutes'`;
+  await stage.sql`update app_budgets set budget_until = budget_until - interval '30 minutes'`;
   for (let pass = 0; pass < 5; pass += 1) await Promise.all(processes.map(run));
   expect(x.calls.length).toBe(2);
 });
@@ -194,7 +195,7 @@ test("a call budget that counts posts allows more calls when each call asks for 
   // The call budget allows requests for the metrics of 10 posts at once. A call is made only while
   // the budget allows 5 posts, because one call may contain 5.
   expect(sizes()).toEqual([1, 1, 1, 1, 1, 5]);
-  await stage.sql`update metrics_apps set budget_until = budget_until - interval '40 minutes'`;
+  await stage.sql`update app_budgets set budget_until = budget_until - interval '40 minutes'`;
   for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
   expect(sizes().reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(100);
   expect(sizes().slice(6)).toEqual([5, 5]);
@@ -222,7 +223,7 @@ test("a call for metrics that is repeated with a renewed access token is charged
   expect(x.calls.map(({ token }) => token)).toEqual(["first-token", "second-token"]);
   const [row] = await stage.sql<{ usedMinutes: number }[]>`
     select round(extract(epoch from budget_until - now()) / 60)::int as used_minutes
-    from metrics_apps`;
+    from app_budgets`;
   expect(row?.usedMinutes).toBe(12);
 });
 
@@ -237,7 +238,7 @@ test("further calls in which a connector reads the metrics of single posts are c
   await run(stage.refresher());
   const [row] = await stage.sql<{ usedMinutes: number }[]>`
     select round(extract(epoch from budget_until - now()) / 60)::int as used_minutes
-    from metrics_apps`;
+    from app_budgets`;
   expect(row?.usedMinutes).toBe(18);
 });
 
@@ -454,4 +455,28 @@ test("metrics of one account that cannot be stored do not prevent those of other
   await run(stage.refresher());
   expect((await stage.readRow(good))?.views).not.toBeNull();
   expect((await stage.readRow(bad))?.views).toBeNull();
+});
+
+test("workspaces take turns: with a scarce budget, one with many accounts that have been due for long delays each other one by one call", async () => {
+  const x = await open({ budget: { scope: "app", ...HOUR } });
+  const flood = newId();
+  for (let account = 0; account < 30; account += 1)
+    await stage.publishDue(1, "x", { workspaceId: flood });
+  await stage.sql`update metrics_accounts set due_at = now() - interval '1 hour'`;
+  const others = [await stage.publishDue(1), await stage.publishDue(1)].flat().map(externalIdOf);
+  const refresher = stage.refresher();
+  for (let call = 1; call <= 4; call += 1) {
+    await eventually(async () => {
+      await run(refresher);
+      return x.calls.length === call;
+    });
+    await stage.sql`update app_budgets set budget_until = now()`;
+  }
+  const asked = x.calls.flatMap(({ externalIds }) => externalIds);
+  expect(
+    asked
+      .slice(0, 3)
+      .filter((id) => others.includes(id))
+      .toSorted(),
+  ).toEqual(others.toSorted());
 });

@@ -102,3 +102,41 @@ test("a request over the maximum number of waits for posts is refused until anot
   await first;
   await watcher.untilFinal("w", "p", AbortSignal.timeout(5));
 });
+
+test("when all places are taken, a workspace with fewer waits for posts gets the place of the workspace with the most", async () => {
+  const watcher = createPostWatcher(startPosts(new Map([["p", "draft"]])).client, 3);
+  const gone = new AbortController();
+  const waits = Array.from({ length: 3 }, () => watcher.untilFinal("flood", "p", gone.signal));
+  const other = watcher.untilFinal("other", "p", gone.signal);
+  await expect(waits[0]).rejects.toMatchObject({ reason: "unavailable" });
+  await expect(watcher.untilFinal("flood", "p", gone.signal)).rejects.toMatchObject({
+    reason: "unavailable",
+  });
+  gone.abort();
+  await Promise.all([...waits.slice(1), other]);
+});
+
+test("a workspace that waits for thousands of posts is asked for rarely, and another workspace's post as often as without it", async () => {
+  const asked = { flood: 0, other: 0 };
+  const client = {
+    batchGetPostStatuses: async ({ refs = [] }: { refs?: unknown[] }) => {
+      const known = refs as BatchGetPostStatusesRequest["refs"];
+      for (const { workspaceId, id } of known) {
+        if (workspaceId === "other") asked.other += 1;
+        if (id === "p0") asked.flood += 1;
+      }
+      const statuses = known.map((ref) => ({ ref, status: "draft" }));
+      return await Promise.resolve(create(BatchGetPostStatusesResponseSchema, { statuses }));
+    },
+  };
+  const watcher = createPostWatcher(client);
+  const gone = new AbortController();
+  const waits = Array.from({ length: 5_000 }, (_, index) =>
+    watcher.untilFinal("flood", `p${index}`, gone.signal),
+  );
+  waits.push(watcher.untilFinal("other", "q", gone.signal));
+  await eventually(() => expect(asked.other).toBeGreaterThanOrEqual(6));
+  expect(asked.flood).toBeLessThanOrEqual(2);
+  gone.abort();
+  await Promise.all(waits);
+});

@@ -3,11 +3,14 @@ import { createTid, putPost } from "#src/bluesky/publishing/put-post.ts";
 import {
   askBluesky,
   COLLECTION,
+  isOwnersHost,
   openBluesky,
   toPermalink,
   toSite,
 } from "#src/bluesky/publishing/xrpc.ts";
 import type {
+  AppBudget,
+  CommentCosts,
   CommentPage,
   CommentQuery,
   CommentRef,
@@ -138,6 +141,29 @@ async function readComment(
 }
 
 /**
+ * A third of Bluesky's 3,000 calls in five minutes, as many as metrics may use. Calls are counted
+ * by IP address, so all accounts of an installation share the limit.
+ */
+const BUDGET: AppBudget = {
+  name: "comments",
+  units: 1000,
+  windowMs: 5 * 60_000,
+  burstShare: 0.5,
+};
+
+const READ = { budget: BUDGET, units: 2 };
+const WRITE = { budget: BUDGET, units: 3 };
+
+/** A thread is read with its threadgate; a write reads the thread first. */
+const COSTS: CommentCosts = {
+  list: () => READ,
+  read: READ,
+  look: { budget: BUDGET, units: 1 },
+  reply: WRITE,
+  setHidden: WRITE,
+};
+
+/**
  * The ids of media and comments are record keys. Bluesky has no pages of comments, so the connector
  * cuts the whole thread into pages.
  */
@@ -150,6 +176,8 @@ export function createBlueskyCommentsConnector({
   return {
     platform: "bluesky",
     actions: new Set(["reply", "hide", "unhide"]),
+    costs: COSTS,
+    isForeignHost: isOwnersHost,
     ...forAccounts(open, { listComments, readComment, setHidden }),
     reply: (account, request, guard) => reply(toSite(baseUrl, account), request, guard),
     reconcileReply: (account, request, _call, signal) =>

@@ -1,4 +1,6 @@
 import type {
+  AppBudget,
+  CommentCosts,
   CommentPage,
   CommentQuery,
   CommentRef,
@@ -57,14 +59,15 @@ async function listComments(
   };
   const answer = await readTweets(x, "2/tweets/search/recent", query);
   if (answer.kind !== "result") return answer;
-  const found = list(answer.json, "data").filter((tweet) => findParentId(tweet) === mediaId);
+  const read = list(answer.json, "data");
+  const found = read.filter((tweet) => findParentId(tweet) === mediaId);
   const comments = found.slice(0, limit).map((tweet) => toComment(tweet, answer.json, x.account));
   const meta = object(answer.json, "meta");
   const next =
     found.length > limit
       ? comments.at(-1)?.id
       : text(meta, "next_token") && text(meta, "oldest_id");
-  return { kind: "page", comments, next };
+  return { kind: "page", comments, next, units: 1 + read.length };
 }
 
 async function readComment(
@@ -158,6 +161,36 @@ async function setHidden(
     : failure;
 }
 
+const MONTH_MS = 30 * 86_400_000;
+
+/**
+ * Of the 3 million posts that an app may read in a month, of which metrics use 1.9 million.
+ * Searches for posts whose outcome is unknown keep the rest.
+ */
+const READS: AppBudget = {
+  name: "comments",
+  units: 1_000_000,
+  windowMs: MONTH_MS,
+  burstShare: 0.1,
+};
+
+/** A fifth of the 10,000 posts that an app may create in 24 hours; replies count as posts. */
+const REPLIES: AppBudget = {
+  name: "replies",
+  units: 2_000,
+  windowMs: 86_400_000,
+  burstShare: 0.5,
+};
+
+/** X counts the calls that hide replies for each user. */
+const COSTS: CommentCosts = {
+  list: (limit) => ({ budget: READS, units: 1 + Math.max(MIN_RESULTS, limit) }),
+  read: { budget: READS, units: 2 },
+  look: { budget: READS, units: 100 },
+  reply: { budget: REPLIES, units: 1 },
+  setHidden: undefined,
+};
+
 /**
  * X lists replies of the last seven days only, does not say which are hidden, and lets apps reply
  * only to authors who mentioned or quoted the account.
@@ -165,6 +198,7 @@ async function setHidden(
 export function createXCommentsConnector({ baseUrl, mayResend }: XSettings): CommentsConnector {
   return {
     platform: "x",
+    costs: COSTS,
     actions: new Set(["reply", "hide", "unhide"]),
     ...forAccounts(openAt(baseUrl), { listComments, readComment, setHidden }),
     reply: (account, request, guard) => reply({ baseUrl, account }, request, guard),

@@ -1,4 +1,6 @@
 import type {
+  AppBudget,
+  CommentCosts,
   CommentPage,
   CommentQuery,
   CommentRef,
@@ -64,6 +66,8 @@ function toCursor(
   return JSON.stringify({ tokens, time, ids } satisfies FeedCursor);
 }
 
+const OWNER_UNITS = 1;
+
 /** YouTube shows comments on every public video. */
 async function checkOwner(
   youtube: Caller,
@@ -120,7 +124,8 @@ async function listComments(
   if (comments === "comments_disabled") return { kind: "page", comments: [], next: undefined };
   if ("kind" in comments) return comments;
   const positions = { published: published.position, heldForReview: hidden.position };
-  return { kind: "page", comments, next: toCursor(cursor, comments, positions) };
+  const units = OWNER_UNITS + published.calls + hidden.calls;
+  return { kind: "page", comments, next: toCursor(cursor, comments, positions), units };
 }
 
 const NOT_FOUND: ReadonlySet<string> = new Set(["commentThreadNotFound", "commentNotFound"]);
@@ -170,9 +175,29 @@ async function setHidden(
 }
 
 /**
- * Reading a page of comments costs three units of the daily quota, a reply or a change of the
- * moderation status 50.
+ * A project has 10,000 units a day for everything except uploads. A call that reads costs one, a
+ * reply or a change of the moderation status 50 (quota page, 2026-09-11). Metrics use at most
+ * 2,400; the 1,600 that are left are for publishing: thumbnails, playlists, searches, deletions.
  */
+const BUDGET: AppBudget = {
+  name: "comments",
+  units: 6_000,
+  windowMs: 86_400_000,
+  burstShare: 0.5,
+  resetsIn: "America/Los_Angeles",
+};
+
+const WRITE = { budget: BUDGET, units: 50 };
+
+/** A page reads the owner of the video and both lists; a comment, its thread and itself. */
+const COSTS: CommentCosts = {
+  list: () => ({ budget: BUDGET, units: 3 }),
+  read: { budget: BUDGET, units: 2 },
+  look: { budget: BUDGET, units: 1 },
+  reply: WRITE,
+  setHidden: WRITE,
+};
+
 export function createYoutubeCommentsConnector({
   baseUrl,
 }: {
@@ -180,6 +205,7 @@ export function createYoutubeCommentsConnector({
 }): CommentsConnector {
   return {
     platform: "youtube",
+    costs: COSTS,
     actions: new Set(["reply", "hide", "unhide"]),
     ...forAccounts(openAt(baseUrl), { listComments, readComment, setHidden }),
     reply: (account, request, guard) => reply({ baseUrl, account }, request, guard),

@@ -111,6 +111,7 @@ export class CommentFeed {
   #comments: readonly PlatformComment[] = [];
   #token: PageToken;
   #nextToken: PageToken;
+  #calls = 0;
 
   /** `isSeen` = on an earlier page that Postrider returned. */
   constructor(
@@ -129,6 +130,7 @@ export class CommentFeed {
   async fill(): Promise<Failure | "comments_disabled" | undefined> {
     while (this.#comments.length === 0 && this.#nextToken !== undefined) {
       const token = this.#nextToken;
+      this.#calls += 1;
       const answer = await readYoutube(this.#youtube, "commentThreads", {
         videoId: this.#videoId,
         part: "snippet",
@@ -158,6 +160,11 @@ export class CommentFeed {
       .map((comment) => ({ ...comment, hidden: comment.hidden ?? isHidden }))
       .filter((comment) => comment.hidden === isHidden)
       .filter((comment) => !this.#isSeen(comment));
+  }
+
+  /** Calls of YouTube so far. */
+  get calls(): number {
+    return this.#calls;
   }
 
   get head(): PlatformComment | undefined {

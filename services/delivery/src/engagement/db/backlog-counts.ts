@@ -132,5 +132,5 @@ export async function countMetrics(
     from unnest(${[...platforms]}::text[]) as named (platform)
     left join due on due.platform = named.platform
     left join account on account.platform = named.platform
-    left join metrics_apps app on app.platform = named.platform`;
+    left join app_budgets app on app.platform = named.platform and app.name = 'metrics'`;
 }

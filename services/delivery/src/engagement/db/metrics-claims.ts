@@ -1,15 +1,18 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { Bucket } from "#src/engagement/domain/call-budget.ts";
+import {
+  claimableAccounts,
+  type MetricsTurn,
+  milliseconds,
+  NO_WORKSPACE,
+  visitedWorkspaces,
+} from "./metrics-turns.ts";
 import { askedColumns, type AskedTarget } from "./target-metrics.ts";
 
-export interface MetricsClaim {
-  readonly platform: string;
-  readonly maxAccounts: number;
+export interface MetricsClaim extends MetricsTurn {
   /** Maximum number of targets of one account per call. */
   readonly maxTargets: number;
   /** No more accounts are claimed from this number of due targets on; the last may exceed it. */
   readonly enoughTargets: number;
-  readonly bucket: Bucket;
   readonly leaseMs: number;
   /** Targets that become due within this time are refreshed with the due ones. */
   readonly aheadMs: number;
@@ -30,24 +33,34 @@ export interface ClaimedAccount {
   readonly targets: readonly ClaimedTarget[];
 }
 
-type ClaimRow = ClaimedTarget & {
-  readonly claimedAccountId: string;
-  readonly claimedWorkspaceId: string;
-  /** Null if no target of the account is due. */
-  readonly targetId: string | null;
-};
+export interface MetricsClaimed {
+  readonly accounts: readonly ClaimedAccount[];
+  /** The workspace after which the next claim continues. */
+  readonly after: string;
+}
+
+interface Visit {
+  /** The last workspace that the claim looked at; null after the last one of all. */
+  readonly visitedTo: string | null;
+  /** The workspace whose turn it was; null if the account was claimed because it waited longest. */
+  readonly turnOf: string | null;
+}
+
+type ClaimRow = ClaimedTarget &
+  Visit & {
+    readonly claimedAccountId: string;
+    readonly claimedWorkspaceId: string;
+    /** Null if no target of the account is due. */
+    readonly targetId: string | null;
+  };
 
 /** One row per platform: the limits and budgets that all accounts of our app share. */
 export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
   if (platforms.length === 0) return;
   await sql`
-    insert into metrics_apps (platform)
-    select unnest(${[...platforms]}::text[])
-    on conflict (platform) do nothing`;
-}
-
-function milliseconds(sql: ISql, ms: number) {
-  return sql`${ms}::float8 * interval '1 millisecond'`;
+    insert into app_budgets (platform, name)
+    select unnest(${[...platforms]}::text[]), 'metrics'
+    on conflict (platform, name) do nothing`;
 }
 
 /** Calls that our app's budget allows now; no row if the platform has a budget per account. */
@@ -61,8 +74,9 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
           - extract(epoch from greatest(budget_until - now(), interval '0')) * 1000 / ${bucket.intervalMs}::float8
       ) / ${bucket.unitsPerCall}::float8))::int
     end as calls
-    from metrics_apps
+    from app_budgets
     where platform = ${platform}
+    and name = 'metrics'
     and ${bucket.scope === "app"}
     for no key update`;
 }
@@ -76,60 +90,57 @@ export function dueAccounts(sql: ISql, platforms: readonly string[]) {
     and wake_at < 'infinity'`;
 }
 
-/** Accounts whose own budget allows a call, those that have waited for longest first. */
-function claimableAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim) {
-  const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
-  // An account that another process is claiming is skipped. The conditions are checked again under
-  // the lock.
-  return sql`
-    select account_id, workspace_id, wake_at
-    from metrics_accounts
-    where platform = ${platform}
-    and wake_at <= now()
-    and wake_at < 'infinity'
-    and (${bucket.scope === "app"} or budget_until <= now() + ${milliseconds(sql, aheadMs)})
-    order by wake_at
-    limit ${maxAccounts}
-    for no key update skip locked`;
-}
-
 /** The same statement charges the calls, so that all processes together keep to the budget. */
-export async function claimDueTargets(
-  sql: ISql,
-  claim: MetricsClaim,
-): Promise<readonly ClaimedAccount[]> {
-  const rows = await sql<ClaimRow[]>`
-    with app as materialized (${appCalls(sql, claim)}),
+export async function claimDueTargets(sql: ISql, claim: MetricsClaim): Promise<MetricsClaimed> {
+  const rows = await sql<(ClaimRow | (Visit & { readonly claimedAccountId: null }))[]>`
+    with recursive app as materialized (${appCalls(sql, claim)}),
+    visited as (${visitedWorkspaces(sql, claim)}),
     locked as materialized (${claimableAccounts(sql, claim)}),
     due as materialized (
-      select account_id, workspace_id, wake_at
+      select account_id, workspace_id, turn, step, row_number() over (order by turn nulls last, step, wake_at) as place
       from locked
-      order by wake_at
+      order by place
       limit (select calls from app)
     ),
     found as materialized (${dueTargets(sql, claim)}),
     claimed as materialized (${enoughTargets(sql, claim)}),
     taken as (${takeAccounts(sql, claim)}),
     used as (${useAppBudget(sql, claim)})
-    select claimed_account_id, claimed_workspace_id, target_id, workspace_id, account_id, platform, external_id,
+    select visit.visited_to, case when claimed.turn = 1 then claimed.claimed_workspace_id end as turn_of,
+      claimed_account_id, claimed_workspace_id, target_id, workspace_id, account_id, platform, external_id,
       asked_at, age_ms, failure_count, missing_count, is_expired
-    from claimed`;
-  return [...Map.groupBy(rows, (row) => row.claimedAccountId)].map(([accountId, own]) => ({
-    accountId,
-    workspaceId: own[0]?.claimedWorkspaceId ?? "",
-    targets: own.flatMap(toTarget),
-  }));
+    from (
+      select (select workspace_id from visited order by step desc limit 1) as visited_to
+    ) as visit
+    left join claimed on true
+    order by claimed.place`;
+  const claimed = rows.filter((row) => row.claimedAccountId !== null);
+  const inTurn = rows.findLast(({ turnOf }) => turnOf !== null)?.turnOf;
+  return {
+    accounts: [...Map.groupBy(claimed, (row) => row.claimedAccountId)].map(([accountId, own]) => ({
+      accountId,
+      workspaceId: own[0]?.claimedWorkspaceId ?? "",
+      targets: own.flatMap(toTarget),
+    })),
+    after: inTurn ?? rows[0]?.visitedTo ?? NO_WORKSPACE,
+  };
 }
 
 function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
-  const { claimedAccountId: _accountId, claimedWorkspaceId: _workspaceId, ...target } = row;
+  const {
+    claimedAccountId: _a,
+    claimedWorkspaceId: _w,
+    visitedTo: _v,
+    turnOf: _t,
+    ...target
+  } = row;
   return row.targetId === null ? [] : [target];
 }
 
-/** Those that have been due for longest first. */
+/** Of each account, those that have been due for longest. */
 function dueTargets(sql: ISql, claim: MetricsClaim) {
   return sql`
-    select due.wake_at, due.account_id as claimed_account_id, due.workspace_id as claimed_workspace_id, target.target_id,
+    select due.place, due.turn, due.account_id as claimed_account_id, due.workspace_id as claimed_workspace_id, target.target_id,
       target.workspace_id, target.account_id, target.platform, target.external_id, target.asked_at, target.age_ms,
       target.failure_count, target.missing_count, target.is_expired
     from due
@@ -144,7 +155,7 @@ function dueTargets(sql: ISql, claim: MetricsClaim) {
     ) as target on true`;
 }
 
-/** Leaves out accounts that are not needed, because those due earlier have enough targets. */
+/** Leaves out accounts that are not needed, because those before them have enough targets. */
 function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
   return sql`
     select found.*
@@ -152,7 +163,7 @@ function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
     join (
       select claimed_account_id,
         coalesce(sum(count(*) filter (where not is_expired)) over (
-          order by min(wake_at), claimed_account_id
+          order by min(place)
           rows between unbounded preceding and 1 preceding
         ), 0) as targets_before
       from found
@@ -179,7 +190,7 @@ function takeAccounts(sql: ISql, { bucket, leaseMs }: MetricsClaim) {
 
 function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
   return sql`
-    update metrics_apps app
+    update app_budgets app
     set budget_until = greatest(app.budget_until, now()) + used.units * ${milliseconds(sql, bucket.intervalMs)}
     from (
       select case when ${bucket.isPerPost} then count(*) else count(distinct account_id) end as units
@@ -187,5 +198,6 @@ function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
       where not is_expired
     ) as used
     where app.platform = ${platform}
+    and app.name = 'metrics'
     and used.units > 0`;
 }

@@ -197,12 +197,13 @@ export async function delayApps(tx: TransactionSql, ends: readonly AccountEnd[])
     });
   if (rows.length === 0) return;
   await tx`
-    update metrics_apps as app
+    update app_budgets as app
     set limited_until = greatest(
         app.limited_until,
         now() + nullif(r.limited_for_ms, 0) * interval '1 millisecond'
       ),
       budget_until = greatest(app.budget_until, now()) + r.further_ms * interval '1 millisecond'
     from jsonb_to_recordset(${tx.json(rows)}) as r (platform text, limited_for_ms float8, further_ms float8)
-    where app.platform = r.platform`;
+    where app.platform = r.platform
+    and app.name = 'metrics'`;
 }

@@ -179,7 +179,7 @@ function askableTargets(
     select t.target_id
     from target_metrics t
     join metrics_accounts a on a.account_id = t.account_id
-    left join metrics_apps app on app.platform = a.platform
+    left join app_budgets app on app.platform = a.platform and app.name = 'metrics'
     where t.target_id = any(${[...targetIds]}::uuid[])
     and t.workspace_id = ${workspaceId}
     and t.post_id = ${postId}

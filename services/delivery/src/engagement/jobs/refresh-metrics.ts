@@ -11,6 +11,7 @@ import {
   type ClaimedTarget,
   insertApps,
 } from "#src/engagement/db/metrics-claims.ts";
+import { NO_WORKSPACE } from "#src/engagement/db/metrics-turns.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
 import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
@@ -92,6 +93,8 @@ export class MetricsRefresher {
   /** Targets that may be claimed now; below 0 after a claim of more than were allowed. */
   #allowance = MAX_ALLOWANCE;
   #passedAt = performance.now();
+  /** By platform, the workspace after which the next claim continues. */
+  readonly #after = new Map<string, string>();
   /** The platform whose targets the next pass claims first, so that each is first in turn. */
   #first = 0;
 
@@ -155,8 +158,9 @@ export class MetricsRefresher {
     const open = [...this.#open.values()].filter((each) => each === connector).length;
     const maxAccounts = MAX_CALLS_PER_PLATFORM - open;
     if (maxAccounts <= 0 || this.#allowance <= 0) return [];
-    const accounts = await claimDueTargets(this.#deps.sql, {
+    const { accounts, after } = await claimDueTargets(this.#deps.sql, {
       platform,
+      after: this.#after.get(platform) ?? NO_WORKSPACE,
       maxAccounts,
       maxTargets: maxPosts,
       enoughTargets: this.#allowance,
@@ -165,6 +169,7 @@ export class MetricsRefresher {
       aheadMs: maxPosts > 1 ? AHEAD_MS : 0,
       endMs: METRICS_END_MS + GRACE_MS,
     });
+    this.#after.set(platform, after);
     const asked = accounts.flatMap(({ targets }) => targets.filter(({ isExpired }) => !isExpired));
     this.#allowance -= asked.length;
     return accounts.map((account) => ({ ...account, connector }));

@@ -9,7 +9,7 @@ import { isMediaId, toStorableComment } from "#src/engagement/domain/text.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 import {
   getCommentedAccount,
-  readFromPlatform,
+  readCommentPage,
   withReadDeadline,
 } from "#src/engagement/operations/read-platform.ts";
 import { inboxChanged } from "#src/events.ts";
@@ -93,13 +93,8 @@ async function readComments(deps: InboxDeps, media: CommentedMedia): Promise<boo
   try {
     const { comments } = await withReadDeadline(READ_TIMEOUT_MS, async (signal) => {
       const commented = await getCommentedAccount(deps, { workspaceId, accountId });
-      return await readFromPlatform(deps, commented, (access) =>
-        commented.connector.listComments(
-          access,
-          { mediaId, limit: PAGE_SIZE, after: undefined },
-          signal,
-        ),
-      );
+      const query = { mediaId, limit: PAGE_SIZE, after: undefined };
+      return await readCommentPage(deps, commented, query, signal);
     });
     await tryKeepComments(deps, media, comments);
     return true;

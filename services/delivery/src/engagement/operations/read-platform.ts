@@ -3,6 +3,9 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { CommentSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type {
+  CallCost,
+  CommentPage,
+  CommentQuery,
   CommentsConnector,
   Missing,
   PlatformComment,
@@ -14,9 +17,10 @@ import { conflict, notFound, ServiceError, unavailable } from "@postrider/shared
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { type AccountRef, findConnectedAccount } from "#src/clients/accounts.ts";
 import { type Unavailable, type Unusable, withAccess } from "#src/operations/with-credential.ts";
+import { settleAppUnits, takeAppUnits } from "./app-units.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 
-export type ReadDeps = Pick<EngagementDeps, "accounts" | "logger">;
+export type ReadDeps = Pick<EngagementDeps, "sql" | "accounts" | "logger">;
 
 export interface CommentedAccount {
   readonly ref: AccountRef;
@@ -79,20 +83,51 @@ export async function getCommentedAccount(
   return { ref, account, connector };
 }
 
+/** Reads a page of comments, and charges what it used of the app's budget. */
+export async function readCommentPage(
+  deps: ReadDeps,
+  commented: CommentedAccount,
+  query: CommentQuery,
+  signal: AbortSignal,
+): Promise<CommentPage> {
+  const { connector, ref } = commented;
+  const cost = connector.costs?.list(query.limit);
+  let charged: CallCost | undefined;
+  const page = await readFromPlatform(deps, commented, cost, (access, taken) => {
+    charged = taken;
+    return connector.listComments(access, query, signal);
+  });
+  if (charged !== undefined && page.units !== undefined)
+    await settleAppUnits(
+      deps.sql,
+      { platform: connector.platform, workspaceId: ref.workspaceId, cost: charged },
+      page.units,
+    );
+  return page;
+}
+
 type Read<T extends { readonly kind: string }> = T | Missing | Failure;
 
 /**
  * @throws `not_found` if the platform does not have it or it belongs to another account;
  *   `account_reconnect_required`, whose detail names a missing permission; `unavailable` else, also
- *   when too many reads of the workspace wait.
+ *   when too many reads of the workspace wait, or the app's budget has no units for it.
  */
 export async function readFromPlatform<T extends { readonly kind: string }>(
   deps: ReadDeps,
-  { ref, account }: Pick<CommentedAccount, "ref" | "account">,
-  read: (access: AccountAccess) => Promise<Read<T>>,
+  { ref, account, connector }: CommentedAccount,
+  cost: CallCost | undefined,
+  read: (access: AccountAccess, taken: CallCost | undefined) => Promise<Read<T>>,
 ): Promise<T> {
   using _permit = await READS.acquire({ key: ref.workspaceId });
-  const result = await withAccess(deps, ref, read);
+  const { platform } = connector;
+  const { workspaceId } = ref;
+  const result = await withAccess(deps, ref, async (access): Promise<Read<T>> => {
+    if (cost === undefined || connector.isForeignHost?.(access) === true)
+      return await read(access, undefined);
+    const limit = await takeAppUnits(deps.sql, { platform, workspaceId, cost });
+    return limit ?? (await read(access, cost));
+  });
   if (isNoResult(result)) throw toError(result, account);
   return result;
 }

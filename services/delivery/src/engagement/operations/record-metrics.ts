@@ -110,13 +110,14 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
   const { bucket } = question;
   const isScheduled = trigger === "schedule";
-  // Only the claim of a scheduled call charges units in advance; a call by hand is charged
-  // afterwards, whole.
-  const claimedUnits = isScheduled ? unitsPerCall(question) : 0;
+  const scope = answer.isForeignHost === true ? "account" : bucket.scope;
+  // Units of the app are taken before every call, those of an account only by the claim of a
+  // scheduled call: a call by hand is charged afterwards, whole.
+  const claimedUnits = isScheduled || scope === "app" ? unitsPerCall(question) : 0;
   return {
     accountId: question.accountId,
     platform: question.platform,
-    bucket: answer.isForeignHost === true ? { ...bucket, scope: "account" } : bucket,
+    bucket: { ...bucket, scope },
     isScheduled,
     askedAt: [...question.targets, ...question.expired][0]?.askedAt ?? new Date(),
     pauseMs: answer.pauseMs,
@@ -153,7 +154,7 @@ const refreshesTotal = createCounter(
 
 const callsTotal = createCounter(
   "target_metrics_calls_total",
-  "Calls of platforms that read metrics, by platform and trigger. All of them use the budget of the platform; only calls of the schedule wait for it.",
+  "Calls of platforms that read metrics, by platform and trigger. All of them use the budget of the platform. Calls of the schedule wait for it, and refreshes by hand are deferred when the app has no units for the workspace.",
   ["platform", "trigger"],
 );
 

@@ -29,6 +29,7 @@ import { tryKeepComments } from "#src/engagement/operations/inbox.ts";
 import {
   type CommentedAccount,
   getCommentedAccount,
+  readCommentPage,
   type ReadDeps,
   readFromPlatform,
   toComment,
@@ -88,8 +89,6 @@ async function listComments(
   });
 }
 
-type Deps = ReadDeps & { readonly sql: Sql };
-
 interface Query {
   readonly mediaId: string;
   readonly limit: number;
@@ -110,16 +109,15 @@ const NONE = { kind: "comments", comments: [] } as const;
  * hidden.
  */
 async function listMediaComments(
-  deps: Deps,
+  deps: ReadDeps,
   commented: CommentedAccount,
   query: Query,
   signal: AbortSignal,
 ): Promise<Page> {
   const { connector } = commented;
   const { mediaId, limit, state } = query;
-  const page = await readFromPlatform(deps, commented, (access) =>
-    connector.listComments(access, { mediaId, limit, after: state.after }, signal),
-  );
+  const asked = { mediaId, limit, after: state.after };
+  const page = await readCommentPage(deps, commented, asked, signal);
   if (connector.readComments === undefined)
     return {
       comments: await withOwnKnowledge(deps.sql, commented, mediaId, page.comments),
@@ -154,7 +152,7 @@ async function withOwnKnowledge(
 
 /** A comment that no longer exists is left out. */
 async function readAll(
-  deps: Deps,
+  deps: ReadDeps,
   commented: CommentedAccount,
   { mediaId, found }: { mediaId: string; found: readonly (PlatformComment | CommentPosition)[] },
   signal: AbortSignal,
@@ -167,6 +165,7 @@ async function readAll(
       : await readFromPlatform(
           deps,
           commented,
+          connector.costs?.read,
           async (access) =>
             (await connector.readComments?.(access, { mediaId, commentIds }, signal)) ?? NONE,
         );

@@ -23,7 +23,7 @@ import {
   type StoredMetrics,
   type TargetsOfPost,
 } from "#src/engagement/db/target-metrics.ts";
-import { toBucket } from "#src/engagement/domain/call-budget.ts";
+import { costOfRefresh, toBucket } from "#src/engagement/domain/call-budget.ts";
 import {
   countAs,
   type CountedAs,
@@ -31,6 +31,7 @@ import {
   METRICS_END_MS,
   type RefreshOutcome,
 } from "#src/engagement/domain/metrics-schedule.ts";
+import { takeAppUnits } from "#src/engagement/operations/app-units.ts";
 import type {
   EngagementConnectors,
   EngagementDeps,
@@ -220,6 +221,11 @@ export class RefreshesByHand implements AsyncDisposable {
       return withoutCall(targets, { kind: "no_answer" });
     }
     using _permit = permit;
+    const { platform, workspaceId } = account;
+    const cost = costOfRefresh(connector, targets.length);
+    const isCounted = cost !== undefined && connector.isForeignHost?.(credential) !== true;
+    if (isCounted && (await takeAppUnits(this.#deps.sql, { platform, workspaceId, cost })))
+      return withoutCall(targets, { kind: "limited" });
     const callSignal = AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]);
     return await readMetrics(this.#deps, connector, account, credential, targets, callSignal);
   }

@@ -99,7 +99,7 @@ async function checkAction(
   if (response !== undefined) return { kind: "replayed", response };
   const { connector } = commented;
   const { platform } = connector;
-  const { comment } = await readFromPlatform(deps, commented, (access) =>
+  const { comment } = await readFromPlatform(deps, commented, connector.costs?.read, (access) =>
     connector.readComment(access, { mediaId, commentId }, signal),
   );
   if (!connector.actions.has(type))

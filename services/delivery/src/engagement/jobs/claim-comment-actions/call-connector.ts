@@ -1,4 +1,4 @@
-import type { CommentsConnector } from "@postrider/platforms/comments/connector";
+import type { CallCost, CommentsConnector } from "@postrider/platforms/comments/connector";
 import type { SendGuard } from "@postrider/platforms/http/send-once";
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { PrivateRepliesConnector } from "@postrider/platforms/private-replies/connector";
@@ -7,6 +7,7 @@ import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdi
 import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "../../operations/dependencies.ts";
+import type { CountedCall } from "./take-units.ts";
 
 /** The functions that call the platform of an action on a comment. */
 export interface ActionCalls {
@@ -14,6 +15,11 @@ export interface ActionCalls {
   send(access: AccountAccess, guard: SendGuard): Promise<CallOutcome>;
   /** Searches the platform for the result of a call with an unknown outcome. */
   look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;
+  /** Those of the calls that use units of the app's budget. */
+  readonly counted?: {
+    readonly send: CountedCall | undefined;
+    readonly look: CountedCall | undefined;
+  };
 }
 
 /** The platform would refuse the same action again. */
@@ -34,9 +40,16 @@ export function findCalls(connectors: Connectors, action: CommentAction): Action
   }
   const connector = connectors.comments[platform];
   if (connector === undefined) return undefined;
+  const calls =
+    action.type === "reply" ? replyCalls(connector, action) : visibilityCalls(connector, action);
+  const { costs } = connector;
+  if (costs === undefined) return calls;
+  const isForeignHost = (access: AccountAccess) => connector.isForeignHost?.(access) ?? false;
+  const count = (cost: CallCost | undefined) =>
+    cost === undefined ? undefined : { cost, isForeignHost };
   return action.type === "reply"
-    ? replyCalls(connector, action)
-    : visibilityCalls(connector, action);
+    ? { ...calls, counted: { send: count(costs.reply), look: count(costs.look) } }
+    : { ...calls, counted: { send: count(costs.setHidden), look: undefined } };
 }
 
 function replyCalls(connector: CommentsConnector, action: CommentAction): ActionCalls {

@@ -23,6 +23,7 @@ import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";
 import { withCredential } from "#src/operations/with-credential.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type ActionCalls, findCalls } from "./call-connector.ts";
+import { takeUnits } from "./take-units.ts";
 
 type TokenRefused = { readonly kind: "token_refused" };
 
@@ -72,6 +73,9 @@ async function sendOnce(
 ): Promise<WorkEnd<ActionEvent> | TokenRefused> {
   if (context.stopping.aborted) return RELEASE_NOW;
   const { id, fence, callNumber } = action;
+  const failure = await takeUnits(context, action, calls.counted?.send, access);
+  if (failure !== undefined)
+    return { kind: "learned", event: { id, kind: "step_failed", fence, failure } };
   const callMs = context.deps.settings.visibleCallMs;
   const sent = await sendCall(context, {
     request: { id, fence, externalAccountId: access.externalId, callMs },
@@ -122,6 +126,8 @@ async function lookForReply(
   }
   const { deps, stopping } = context;
   const { externalId: externalAccountId } = credential;
+  const limit = await takeUnits(context, action, calls.counted?.look, credential);
+  if (limit !== undefined) return { kind: "release", delayMs: limit.retryAfterMs };
   const call = toUnknownCall(context, action, externalAccountId);
   const end = await searchPlatform(deps, {
     table: ACTION_TABLE,
