@@ -287,3 +287,20 @@ test("a session that ends while a page is open leaves the page as it is, and goe
   expect(page.url()).toMatch(/tab=scheduled/);
   expect(await readWhatIsKept(page)).not.toContain(tenant.key.slice(-12));
 });
+
+test("the text that is being written when the session ends can be copied, and is still there after a new login", async () => {
+  await using dashboard = await open({ path: "/posts/new" });
+  const { page } = dashboard;
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const text = "Half an hour of writing\nand a second line";
+  await page.getByLabel("Text for all accounts").fill(text);
+  await system.operate("dashboard", "revoke", "--workspace", tenant.id);
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+  await page.getByRole("button", { name: "Copy the text" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(text);
+  await page.getByLabel("API key").fill(tenant.key);
+  await page.getByRole("button", { name: "Log in again" }).click();
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "hidden" });
+  expect(await page.getByLabel("Text for all accounts").inputValue()).toBe(text);
+});
