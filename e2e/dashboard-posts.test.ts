@@ -304,3 +304,23 @@ test("the text that is being written when the session ends can be copied, and is
   await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "hidden" });
   expect(await page.getByLabel("Text for all accounts").inputValue()).toBe(text);
 });
+
+test("without a stream of changes the page reads every 15 s, gets what is unchanged without a body, and shows what has changed", async () => {
+  await using dashboard = await open({ path: "/accounts" });
+  const { page } = dashboard;
+  await page.route("**/app/api/events", (route) => route.abort());
+  const answers = new Map<string, number[]>();
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    answers.set(pathname, [...(answers.get(pathname) ?? []), response.status()]);
+  });
+  await show(page, "/posts");
+  await page.getByText("Not live").waitFor();
+  const isUnchanged = (path: string) => answers.get(path)?.at(-1) === 304;
+  const read = ["/api/v1/posts", "/app/api/overview", "/api/v1/accounts"];
+  await expect.poll(() => read.every(isUnchanged), { timeout: SLOW_MS }).toBe(true);
+  const accountIds = [bluesky];
+  await create(tenant.api, { content: "Seen without a stream", accountIds, isDraft: true });
+  await rowOf(page, "Seen without a stream").waitFor();
+  expect(answers.get("/app/api/overview")).not.toContain(500);
+});
