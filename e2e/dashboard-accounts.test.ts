@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "vitest";
+import { dateIn } from "./support/dates.ts";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
 import { create, whenPost } from "./support/requests/posts.ts";
@@ -15,12 +16,18 @@ test("an account that can no longer publish comes first, is connected again with
   await tenant.addFault(x, { operation: "publish", mode: "status", status: 401, times: 2 });
   const { id } = await create(tenant.api, { content: "Late", accountIds: [x] });
   await whenPost(tenant.api, id, "failed");
+  const scheduledAt = `${dateIn(9)}T09:00:00.000Z`;
+  const later = await create(tenant.api, { content: "Too", accountIds: [x], scheduledAt });
   await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/accounts" });
   const { page, complaints } = dashboard;
   await page.getByText("ended on X can no longer publish.").waitFor();
-  await page.getByText("1 post failed.").waitFor();
+  // When the access ended, and from when on scheduled posts fail.
+  await page.getByText(/Access ended: Today, \d\d:\d\d Seoul\. 1 post failed\./).waitFor();
+  await page.getByText(/1 scheduled post will fail\. The first: .*, 18:00 Seoul\./).waitFor();
+  await page.getByRole("columnheader", { name: "Access until, Seoul" }).waitFor();
   const row = page.getByRole("row", { name: /ended/ });
   await row.getByText("Access has ended").waitFor();
+  await row.getByText(/^Today, \d\d:\d\d$/).waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
   expect(complaints).toEqual([]);
   await page.getByRole("button", { name: "Reconnect, then retry 1" }).click();
@@ -33,6 +40,7 @@ test("an account that can no longer publish comes first, is connected again with
   const before = complaints.length;
   await row.getByText("Works", { exact: true }).waitFor();
   await whenPost(tenant.api, id, "published");
+  await tenant.api.call("DELETE", `/posts/${later.id}`);
 
   await row.getByRole("button", { name: "More actions for ended" }).click();
   await page.getByRole("menuitem", { name: "Disconnect…" }).click();

@@ -82,6 +82,72 @@ test("a post with an unknown outcome is noted as published by a person who looke
   expect(complaints).toEqual([]);
 });
 
+test("a post that X has already is noted as published by a person, and another one that X no longer has is sent again", async () => {
+  const twin = await tenant.connect("x", "twin");
+  const content = "Already there";
+  const publish = async (status: "published" | "failed") => {
+    const { id } = await create(tenant.api, { content, accountIds: [twin], force: true });
+    await whenPost(tenant.api, id, status, SLOW_MS);
+    return id;
+  };
+  const first = await publish("published");
+  const [second, third] = [await publish("failed"), await publish("failed")];
+  await using dashboard = await open({ path: `/posts/${second}` });
+  const { page, complaints } = dashboard;
+  await page.getByText("duplicate_on_platform").waitFor();
+  await page.getByRole("link", { name: "Look on X" }).waitFor();
+  await page.getByRole("button", { name: "It is there…" }).click();
+  await page.getByLabel("Link to the post").fill("https://x.com/twin/status/17");
+  await page.getByRole("button", { name: "Note it as published" }).click();
+  await page.getByRole("heading", { name: "1 account", exact: true }).waitFor();
+  expect(await page.getByRole("link", { name: "Open" }).getAttribute("href")).toBe(
+    "https://x.com/twin/status/17",
+  );
+  expect(await tenant.countVisible(content)).toBe(1);
+
+  await tenant.api.call("DELETE", `/posts/${first}`);
+  await expect.poll(() => tenant.countVisible(content), { timeout: SLOW_MS }).toBe(0);
+  await show(page, `/posts/${third}`);
+  await page.getByRole("button", { name: "It is not there…" }).click();
+  await page.getByRole("button", { name: "Note it as not published" }).click();
+  await page.getByRole("button", { name: "Retry", exact: true }).click();
+  await page.getByRole("heading", { name: "1 account", exact: true }).waitFor();
+  expect(await tenant.countVisible(content)).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+test("a post that is there twice has a link to each of the two", async () => {
+  const { id } = await create(tenant.api, { content: "Twice there", accountIds: [bluesky] });
+  await whenPost(tenant.api, id, "published", SLOW_MS);
+  await using dashboard = await open({ path: "/accounts" });
+  const { page } = dashboard;
+  // No simulated platform makes a second post of one call.
+  const error = { code: "duplicate_detected", message: "twice", retryable: false, action: "" };
+  const change = async (path: string, facts: Record<string, unknown>) =>
+    await page.route(path, async (route) => {
+      const response = await route.fetch();
+      const json = (await response.json()) as { targets: readonly object[] };
+      const targets = json.targets.map((target) => ({ ...target, ...facts }));
+      await route.fulfill({ response, json: { ...json, targets } });
+    });
+  const [one, two] = ["https://bsky.app/1", "https://bsky.app/2"];
+  await change(`**/api/v1/posts/${id}`, { error, permalink: one });
+  const words = { en: "Twice.", ko: "두 번." };
+  const cure = { kind: "open_both", words };
+  const { code } = error;
+  await change(`**/app/api/posts/${id}/targets`, {
+    code,
+    cause: words,
+    cure,
+    secondPermalink: two,
+  });
+  await show(page, `/posts/${id}`);
+  await page.getByRole("button", { name: /^Attempts on/ }).click();
+  const linkTo = async (name: string) =>
+    await page.getByRole("link", { name }).getAttribute("href");
+  expect([await linkTo("Open the first"), await linkTo("Open the second")]).toEqual([one, two]);
+});
+
 test("a scheduled post is moved to another time by keyboard alone, and moved back with U", async () => {
   const scheduledAt = `${dateIn(20)}T09:00:00.000Z`;
   const { id } = await create(tenant.api, { content: "Moved", accountIds: [bluesky], scheduledAt });
@@ -220,4 +286,41 @@ test("a session that ends while a page is open leaves the page as it is, and goe
   await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "hidden" });
   expect(page.url()).toMatch(/tab=scheduled/);
   expect(await readWhatIsKept(page)).not.toContain(tenant.key.slice(-12));
+});
+
+test("the text that is being written when the session ends can be copied, and is still there after a new login", async () => {
+  await using dashboard = await open({ path: "/posts/new" });
+  const { page } = dashboard;
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const text = "Half an hour of writing\nand a second line";
+  await page.getByLabel("Text for all accounts").fill(text);
+  await system.operate("dashboard", "revoke", "--workspace", tenant.id);
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor();
+  await page.getByRole("button", { name: "Copy the text" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(text);
+  await page.getByLabel("API key").fill(tenant.key);
+  await page.getByRole("button", { name: "Log in again" }).click();
+  await page.getByRole("heading", { name: "Your session has ended" }).waitFor({ state: "hidden" });
+  expect(await page.getByLabel("Text for all accounts").inputValue()).toBe(text);
+});
+
+test("without a stream of changes the page reads every 15 s, gets what is unchanged without a body, and shows what has changed", async () => {
+  await using dashboard = await open({ path: "/accounts" });
+  const { page } = dashboard;
+  await page.route("**/app/api/events", (route) => route.abort());
+  const answers = new Map<string, number[]>();
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    answers.set(pathname, [...(answers.get(pathname) ?? []), response.status()]);
+  });
+  await show(page, "/posts");
+  await page.getByText("Not live").waitFor();
+  const isUnchanged = (path: string) => answers.get(path)?.at(-1) === 304;
+  const read = ["/api/v1/posts", "/app/api/overview", "/api/v1/accounts"];
+  await expect.poll(() => read.every(isUnchanged), { timeout: SLOW_MS }).toBe(true);
+  const accountIds = [bluesky];
+  await create(tenant.api, { content: "Seen without a stream", accountIds, isDraft: true });
+  await rowOf(page, "Seen without a stream").waitFor();
+  expect(answers.get("/app/api/overview")).not.toContain(500);
 });

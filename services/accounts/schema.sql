@@ -23,6 +23,7 @@ create table accounts.accounts (
   available_at timestamp with time zone,
   version bigint not null default 1,
   connected_at timestamp with time zone not null default now(),
+  access_ended_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
   constraint accounts_workspace_id_platform_external_id_key UNIQUE (workspace_id, platform, external_id),
   constraint accounts_pkey PRIMARY KEY (id),

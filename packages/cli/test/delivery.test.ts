@@ -111,7 +111,7 @@ test("`target resolve --absent` marks a target with an unknown outcome as failed
     publishedAt: null,
     error: {
       code: "platform_unavailable",
-      message: "an operator found that the target was not published",
+      message: "a person looked on the platform and found that it was not published",
       retryable: true,
     },
   });

@@ -73,6 +73,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.delivery.v1.PauseService/ListPauses": ["operator"],
   "postrider.delivery.v1.PauseService/PausePublishing": ["operator"],
   "postrider.delivery.v1.PauseService/ResumePublishing": ["operator"],
+  "postrider.delivery.v1.PublishingStatusService/BatchGetSecondPosts": ["gateway"],
   "postrider.delivery.v1.PublishingStatusService/BatchGetWaits": ["gateway"],
   "postrider.delivery.v1.PublishingStatusService/GetPublishingStatus": ["gateway"],
   "postrider.delivery.v1.RecoveryService/AdoptData": ["operator"],

@@ -110,6 +110,8 @@ create table accounts (
   available_at timestamptz,
   version bigint not null default 1,
   connected_at timestamptz not null default now(),
+  -- When the platform refused its access; null while it is accepted, and after an import.
+  access_ended_at timestamptz,
   created_at timestamptz not null default now(),
   check ((available is null) = (available_at is null)),
   -- An external account that a workspace connects again keeps its account id.

@@ -154,6 +154,20 @@ test("an account whose tokens the platform refused leaves one audit entry, whose
   ]);
 });
 
+test("an account says when its platform refused its access, until it is connected again", async () => {
+  const ref = await fixture.connect("x", "refused");
+  const read = async () => {
+    const { accounts } = await fixture.app.accounts.batchGetAccounts({ refs: [ref] });
+    return accounts[0]?.accessEndedAt;
+  };
+  expect(await read()).toBeUndefined();
+  await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 1n });
+  expect(await read()).toBeDefined();
+  const again = await fixture.connect("x", "refused");
+  expect(again.accountId).toBe(ref.accountId);
+  expect(await read()).toBeUndefined();
+});
+
 const newBrowser = () => randomBytes(32).toString("base64url");
 
 async function issue(platform: string) {

@@ -32,7 +32,15 @@ const server = await createDashboardServer((answer) => ({
   media: {
     listMedia: (request) =>
       answer(request, {
-        media: [{ media: MEDIA, posts: 1001 }],
+        media: [
+          {
+            media: MEDIA,
+            posts: 1001,
+            isPrepared: true,
+            converted: [{ contentType: "image/jpeg", width: 1080, height: 1350, bytes: 9n }],
+          },
+          { media: MEDIA, posts: 0 },
+        ],
         nextCursor: MEDIA_ID,
         storage: { usedBytes: 5n, reservedBytes: 1n, limitBytes: 10n },
       }),
@@ -56,7 +64,15 @@ test("a page of media has signed addresses, the use of each file, and the storag
   const answer = await server.send({ url: "/media?kind=image&unused=true&limit=10&cursor=c" });
   expectForm(MediaLibrary, answer.json());
   expect(answer.json()).toMatchObject({
-    media: [{ id: MEDIA_ID, usedIn: { count: 1000, isMore: true }, altText: null }],
+    media: [
+      {
+        id: MEDIA_ID,
+        usedIn: { count: 1000, isMore: true },
+        altText: null,
+        sentAs: [{ contentType: "image/jpeg", width: 1080, height: 1350, bytes: 9 }],
+      },
+      { sentAs: null },
+    ],
     nextCursor: MEDIA_ID,
     storage: { usedBytes: 5, reservedBytes: 1, limitBytes: 10 },
   });

@@ -7,7 +7,7 @@ import {
 } from "@postrider/rest/dashboard/cures";
 import { Status } from "@postrider/rest/dashboard/status";
 import { conflict, notFound } from "@postrider/shared/errors";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { createDashboardServer, expectForm, withoutScope } from "./dashboard-fixture.ts";
 import { summary } from "./error-body.ts";
 import { ACCOUNT_ID, postOf, POST_ID, POST_RECORD, WORKSPACE_ID } from "./fixture.ts";
@@ -30,6 +30,8 @@ const FAILED = {
     { ...TARGET, id: OTHER_ID, accountId: OTHER_ID, status: "publishing" },
   ],
 };
+/** What the posts service has. */
+let shown = FAILED;
 const COUNTS = { limit: 10n, used: 1n, reserved: 2n, remaining: 7n, resetsAt: AT };
 
 const server = await createDashboardServer((answer) => ({
@@ -43,7 +45,7 @@ const server = await createDashboardServer((answer) => ({
       }),
   },
   posts: {
-    getPost: (request) => answer(request, { post: postOf(FAILED) }),
+    getPost: (request) => answer(request, { post: postOf(shown) }),
     batchGetPosts: (request) => answer(request, { posts: [postOf(FAILED)] }),
     listPosts: (request) => answer(request, { json: `{"posts":[],"nextCursor":null}` }),
   },
@@ -52,6 +54,8 @@ const server = await createDashboardServer((answer) => ({
       answer(request, {
         waits: [{ targetId: OTHER_ID, kind: "pause", pause: "platform", reason: "topping up" }],
       }),
+    batchGetSecondPosts: (request) =>
+      answer(request, { posts: [{ targetId: TARGET?.id ?? "", permalink: "https://x.com/a/2" }] }),
     getPublishingStatus: (request) =>
       answer(request, { json: '{"pauses":[],"heldPlatforms":[],"heldAccounts":[]}' }),
   },
@@ -145,6 +149,18 @@ test("the targets of a post say what those wait for that have not ended", async 
     ],
   });
   expect(server.seen()[1]).toMatchObject({ workspaceId: WORKSPACE_ID, targetIds: [OTHER_ID] });
+});
+
+test("a target that is there twice has the address of its second post", async () => {
+  const twice = { ...error, code: "duplicate_detected", message: "published a second time as 2" };
+  shown = { ...FAILED, targets: [{ ...TARGET, status: "published", error: twice }] };
+  onTestFinished(() => void (shown = FAILED));
+  const answer = await server.send({ url: `/posts/${POST_ID}/targets` });
+  expectForm(PostTargetsWords, answer.json());
+  expect(answer.json()).toMatchObject({
+    targets: [{ cure: { kind: "open_both" }, secondPermalink: "https://x.com/a/2" }],
+  });
+  expect(server.seen()[1]).toMatchObject({ workspaceId: WORKSPACE_ID, targetIds: [TARGET?.id] });
 });
 
 const RESOLVE = `/posts/${POST_ID}/targets/${ACCOUNT_ID}/resolve`;

@@ -155,6 +155,7 @@ test("GET /accounts lists accounts without their internal fields", async () => {
         status: "active",
         connectedAt: "2026-11-18T11:06:40.000Z",
         tokenExpiresAt: null,
+        accessEndedAt: null,
         permissions: { granted: ["publishing"], missing: ["comments"] },
       },
     ],

@@ -64,6 +64,33 @@ test("the media of a workspace are listed newest first, with their use and the s
   });
 });
 
+test("listed media say whether a platform may have received them, and which files were made of them for platforms", async () => {
+  const workspaceId = newId();
+  const [unsent, sent] = [await addImage(workspaceId), await addImage(workspaceId)];
+  await service.sql`update media set prepared_at = now() where id = ${sent}`;
+  const insert = (plan: string, status: string, bytes: number) => service.sql`
+    insert into media_renditions (
+      id, workspace_id, media_id, plan, status, object_key, content_type, bytes, sha256, width, height
+    )
+    values (
+      ${newId()}, ${workspaceId}, ${sent}, ${plan}, ${status}, ${newId()}, 'image/jpeg', ${bytes}, 'ab', 320, 240
+    )`;
+  await insert("image/jpeg 320x240 scale 8000000", "made", 700);
+  await insert("image/jpeg 320x240 scale 1000000", "making", 600);
+  // The small picture of the dashboard is sent to no platform.
+  await insert("image/jpeg 480x360 scale 60000", "made", 500);
+
+  const { media } = await service.media.listMedia({ workspaceId, limit: 2 });
+  expect(media).toMatchObject([
+    {
+      media: { id: sent },
+      isPrepared: true,
+      converted: [{ contentType: "image/jpeg", width: 320, height: 240, bytes: 700n }],
+    },
+    { media: { id: unsent }, isPrepared: false, converted: [] },
+  ]);
+});
+
 test("media can be listed that no post uses, that have no description, and of one kind", async () => {
   const workspaceId = newId();
   const [used, described] = [await addImage(workspaceId), await addImage(workspaceId)];
@@ -115,7 +142,12 @@ test("a filtered page reads only the newest files of its workspace, however many
   for (const filter of [{ kind: "video" }, { isUnused: true }, { isWithoutAltText: true }]) {
     const all = { kind: undefined, isUnused: false, isWithoutAltText: false, ...filter };
     const read = await sql.begin(async (tx) => {
-      await listLibrary(tx, workspaceId, { ...all, limit: 50, before: undefined });
+      await listLibrary(tx, workspaceId, {
+        ...all,
+        limit: 50,
+        before: undefined,
+        previewPlans: "",
+      });
       return await tx<{ rows: number }[]>`
         select sum(seq_tup_read + idx_tup_fetch)::int as rows
         from pg_stat_xact_user_tables

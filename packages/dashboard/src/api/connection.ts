@@ -1,5 +1,6 @@
 import { createStore } from "../settings/create-store.ts";
 import { readSettings } from "../settings/settings.ts";
+import { createConditionalFetch } from "./kept-answers.ts";
 
 /**
  * What the last answers say about the way to the server. The banner of the frame and the dialog of
@@ -55,6 +56,8 @@ function isFine({ lostSince, unavailable, limitedUntil, sessionEnded }: Connecti
   );
 }
 
+const conditionalFetch = createConditionalFetch((input, init) => fetch(input, init));
+
 /**
  * Like `fetch`, and notes what the answer says about the connection. It asks for the words of
  * errors in the language of the page, which need not be that of the browser.
@@ -63,7 +66,7 @@ export const watchedFetch: typeof fetch = async (input, init) => {
   const headers = new Headers(init?.headers);
   if (!headers.has("accept-language")) headers.set("accept-language", readSettings().language);
   try {
-    const response = await fetch(input, { ...init, headers });
+    const response = await conditionalFetch(input, { ...init, headers });
     connection.set(afterAnswer(connection.get(), response, Date.now()));
     return response;
   } catch (error) {

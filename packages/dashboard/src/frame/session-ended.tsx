@@ -1,11 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { Check, Copy } from "lucide-react";
 import { type SubmitEvent, useEffect, useEffectEvent, useState } from "react";
 import { connection } from "../api/connection.ts";
 import { Button } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
 import { Field, Input } from "../kit/field.tsx";
+import { useAct } from "../kit/use-act.ts";
 import { sessionApi } from "../session/session-api.ts";
+import { useWrittenText } from "../session/written-text.ts";
 import { useStore } from "../settings/create-store.ts";
 import { frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
@@ -28,9 +31,12 @@ function SessionEndedDialog() {
     <Dialog
       title={words.ended}
       footer={
-        <Button kind="primary" type="submit" form={FORM}>
-          {words.logInAgain}
-        </Button>
+        <>
+          <CopyWritten />
+          <Button kind="primary" type="submit" form={FORM}>
+            {words.logInAgain}
+          </Button>
+        </>
       }
     >
       <p className="sm quiet">{words.endedHint}</p>
@@ -50,6 +56,27 @@ function SessionEndedDialog() {
       </form>
       {error !== undefined && <ErrorNotice error={error} />}
     </Dialog>
+  );
+}
+
+/** The way out for a text that was being written, whatever becomes of this page. */
+function CopyWritten() {
+  const words = useWords(frameWords);
+  const text = useWrittenText();
+  const [copied, setCopied] = useState<string>();
+  const { run, error } = useAct(async () => {
+    await navigator.clipboard.writeText(text);
+    setCopied(text);
+  });
+  if (text === "") return null;
+  const isCopied = copied === text;
+  return (
+    <>
+      {error !== undefined && <ErrorNotice error={error} />}
+      <Button icon={isCopied ? Check : Copy} onClick={run}>
+        {isCopied ? words.textCopied : words.copyText}
+      </Button>
+    </>
   );
 }
 

@@ -28,6 +28,8 @@ export interface Failure {
   readonly postId: string;
   readonly targetId: string | null;
   readonly permalink: string | null;
+  /** Of a publication that is there twice. */
+  readonly secondPermalink?: string | null | undefined;
 }
 
 interface CureButtonProps {
@@ -129,6 +131,23 @@ function LookButton({ failure: { kind, platform, username, permalink }, ...look 
   );
 }
 
+/** Both posts of a publication that is there twice; the account where no address is known. */
+function OpenBothButtons({ failure, ...look }: KindProps) {
+  const words = useWords(postWords);
+  const { permalink, secondPermalink } = failure;
+  if (permalink === null || !secondPermalink) return <LookButton failure={failure} {...look} />;
+  return (
+    <>
+      <LinkButton {...look} iconAfter={ArrowUpRight} href={permalink}>
+        {words.openFirst}
+      </LinkButton>
+      <LinkButton {...look} kind="plain" iconAfter={ArrowUpRight} href={secondPermalink}>
+        {words.openSecond}
+      </LinkButton>
+    </>
+  );
+}
+
 /** What the operator needs to find it: ids and the platform's words, no secret. */
 function OperatorButton({ failure, ...look }: KindProps) {
   const words = useWords(postWords);
@@ -172,6 +191,6 @@ const BUTTONS: Readonly<Record<CureKind | "delete_again", ComponentType<KindProp
   delete_again: DeleteAgainButton,
   look: LookButton,
   resolve: LookButton,
-  open_both: LookButton,
+  open_both: OpenBothButtons,
   wait: null,
 };

@@ -61,6 +61,8 @@ export const frameEn = {
     "Your draft is kept. Log in again with an API key here, or open a new login link in another tab: this page goes on where it was.",
   apiKey: "API key",
   logInAgain: "Log in again",
+  copyText: "Copy the text",
+  textCopied: "Copied",
   keys: {
     title: "All keys",
     everywhere: "Everywhere",
@@ -150,6 +152,8 @@ const frameKo: typeof frameEn = {
     "초안은 남아 있습니다. 여기에서 API 키로 다시 로그인하거나 다른 탭에서 새 로그인 링크를 열어 주세요. 이 화면은 그대로 이어집니다.",
   apiKey: "API 키",
   logInAgain: "다시 로그인",
+  copyText: "본문 복사",
+  textCopied: "복사됨",
   keys: {
     title: "모든 단축키",
     everywhere: "어디서나",

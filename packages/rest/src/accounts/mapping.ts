@@ -13,6 +13,7 @@ export function toAccount(account: Account) {
     status,
     connectedAt: toOptionalInstant(account.connectedAt),
     tokenExpiresAt: toOptionalInstant(account.tokenExpiresAt),
+    accessEndedAt: toOptionalInstant(account.accessEndedAt),
     permissions: toPermissions(account.permissions),
   };
 }

@@ -24,6 +24,12 @@ export const Account = Type.Object(
     ),
     connectedAt: Instant,
     tokenExpiresAt: nullable(Instant),
+    accessEndedAt: nullable({
+      ...Instant,
+      description:
+        "When the platform refused the account's access; null while it accepts it, and after an import.",
+      "x-postrider-extension": true,
+    }),
     permissions: nullable(
       Type.Object(
         {

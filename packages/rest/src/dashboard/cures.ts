@@ -16,7 +16,7 @@ export const CURE_KINDS = [
   "change_content",
   /** Choose other media for this account alone. */
   "change_media",
-  /** Look at the account; if the post is there, nothing is to be done. */
+  /** Look at the account on the platform. */
   "look",
   /** Look at the account, then say whether the post is there: POST …/resolve. */
   "resolve",
@@ -121,6 +121,8 @@ export const PostTargetsWords = Type.Object({
     Type.Object({
       ...TargetWords.properties,
       waitsFor: Type.Union([WaitsFor, Type.Null()]),
+      /** Of a target that is there twice: the address of the other post, if it is known. */
+      secondPermalink: nullable(Type.String()),
     }),
   ),
 });

@@ -7,6 +7,21 @@ export const LibraryMedia = Type.Object({
   ...ReadyMedia.properties,
   /** Posts that use it, drafts included; exact up to 1,000. */
   usedIn: BoundedCount,
+  /**
+   * The files that were made of it for platforms that do not take it as it is; null before any
+   * platform may have received it.
+   */
+  sentAs: Type.Union([
+    Type.Array(
+      Type.Object({
+        contentType: Type.String(),
+        width: Type.Integer(),
+        height: Type.Integer(),
+        bytes: Type.Integer(),
+      }),
+    ),
+    Type.Null(),
+  ]),
 });
 
 /** `GET /app/api/media?kind=&unused=&withoutAltText=&limit=&cursor=`: newest first. */

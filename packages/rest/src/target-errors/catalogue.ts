@@ -116,8 +116,8 @@ export const TARGET_ERRORS: Readonly<Record<TargetErrorCode, TargetErrorEntry>> 
       "이미 이 계정에 올라온 내용이라 플랫폼이 거부했습니다.",
     ],
     [
-      "Look at the account on {name}: if the post is there, do nothing. To post it once more, publish a new post with another text.",
-      "{name}에서 계정을 확인해 게시물이 있으면 그대로 두세요. 한 번 더 올리려면 본문을 바꿔 새로 게시해 주세요.",
+      "Look at the account on {name}: if the post is there, do nothing, or record it as published in the dashboard. To post it once more, publish a new post with another text.",
+      "{name}에서 계정을 확인해 게시물이 있으면 그대로 두거나 대시보드에서 게시된 것으로 기록해 주세요. 한 번 더 올리려면 본문을 바꿔 새로 게시해 주세요.",
     ],
   ),
   permission_missing: entry(

@@ -91,9 +91,9 @@ const CURES: Readonly<Record<TargetErrorCode, CureEntries>> = {
     "{name}에서 정한 이 계정의 한도를 모두 사용했습니다. 한도가 갱신되면 다시 시도해 주세요.",
   ),
   duplicate_on_platform: cure(
-    "look",
-    "Look at the account on {name}. If the post is there, nothing is left to do.",
-    "{name}에서 계정을 확인해 주세요. 게시물이 있으면 그대로 두시면 됩니다.",
+    "resolve",
+    "Look on {name} and say whether the post is there. If it is, nothing is sent again.",
+    "{name}에 게시물이 있는지 확인한 뒤 알려 주세요. 있으면 다시 보내지 않습니다.",
   ),
   outcome_unknown: cure(
     "resolve",

@@ -78,6 +78,7 @@ const account = {
   status: "active",
   connectedAt: "2026-11-19T08:30:00.000Z",
   tokenExpiresAt: null,
+  accessEndedAt: null,
   permissions: { granted: ["publishing", "comments", "metrics"], missing: [] },
 };
 
@@ -125,7 +126,11 @@ export const EXAMPLE_DATA = {
   "target.deleted": { ...target, status: "deleted" },
   "account.connected": account,
   "account.disconnected": { ...account, status: "disconnected" },
-  "account.reconnect_required": { ...account, status: "reconnect_required" },
+  "account.reconnect_required": {
+    ...account,
+    status: "reconnect_required",
+    accessEndedAt: "2026-11-20T09:00:00.000Z",
+  },
   "media.ready": {
     id: MEDIA_ID,
     status: "ready",

@@ -32,6 +32,8 @@ export interface AccountRow {
   readonly status: AccountStatus;
   readonly version: number;
   readonly connectedAt: Date;
+  /** Null unless a person has to connect the account again. */
+  readonly accessEndedAt: Date | null;
   /** The platform's names of the granted permissions; null when the platform does not say. */
   readonly permissions: readonly string[] | null;
   /** Properties of the account on the platform that change its limits. */
@@ -58,14 +60,19 @@ function freshAvailable(sql: ISql) {
   return sql`case when a.available_at > now() - interval '24 hours' then a.available end`;
 }
 
+function accountColumns(sql: ISql) {
+  return sql`
+    a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url, a.status, a.version,
+    a.connected_at, a.access_ended_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings,
+    ${freshAvailable(sql)} as available`;
+}
+
 export async function listAccountsOfWorkspace(
   sql: ISql,
   workspaceId: string,
 ): Promise<readonly AccountRow[]> {
   return await sql<AccountRow[]>`
-    select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
-      a.status, a.version, a.connected_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings,
-      ${freshAvailable(sql)} as available
+    select ${accountColumns(sql)}
     from accounts a
     left join credentials c on c.account_id = a.id
     left join account_settings s on s.account_id = a.id
@@ -99,9 +106,7 @@ export async function listAccountsByKeys(
   keys: readonly AccountKey[],
 ): Promise<readonly AccountRow[]> {
   return await sql<AccountRow[]>`
-    select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
-      a.status, a.version, a.connected_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings,
-      ${freshAvailable(sql)} as available
+    select ${accountColumns(sql)}
     from (${accountRefs(sql, keys)}) as ref
     join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
     left join credentials c on c.account_id = a.id
@@ -188,9 +193,11 @@ export async function upsertAccounts(
       available = null,
       available_at = null,
       status = 'active',
+      access_ended_at = null,
       version = accounts.version + 1,
       connected_at = now()
     returning id, workspace_id, platform, external_id, username, display_name, avatar_url, status, version, connected_at,
+      access_ended_at,
       (select s.settings from account_settings s where s.account_id = accounts.id) as settings,
       permissions, traits,
       (select before.status from before where before.id = accounts.id) as status_before`;
@@ -225,6 +232,7 @@ export async function setAccountStatus(
   const [row] = await tx<StatusChange[]>`
     update accounts
     set status = ${status},
+      access_ended_at = case when ${status} = 'reconnect_required' then now() end,
       version = version + 1
     where workspace_id = ${key.workspaceId}
     and id = ${key.accountId}
@@ -232,17 +240,4 @@ export async function setAccountStatus(
   if (row === undefined)
     throw new Error("setAccountStatus must be called after lockAccount in the same transaction");
   return row;
-}
-
-export async function isConnectedElsewhere(sql: ISql, accountId: string): Promise<boolean> {
-  const rows = await sql`
-    select 1
-    from accounts own
-    join accounts other on other.platform = own.platform
-      and other.external_id = own.external_id
-      and other.id <> own.id
-      and other.status <> 'disconnected'
-    where own.id = ${accountId}
-    limit 1`;
-  return rows.length > 0;
 }

@@ -3,7 +3,8 @@ import { reasonNotToRevoke, type Revocation } from "@postrider/platforms/authori
 import { AUTHORIZATIONS } from "@postrider/platforms/authorizations";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { readOwnership } from "@postrider/shared/deployment/table";
-import { isConnectedElsewhere, type AccountKey } from "#src/db/accounts.ts";
+import type { AccountKey } from "#src/db/accounts.ts";
+import { isConnectedElsewhere } from "#src/db/connected-elsewhere.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 type RevokeDependencies = Pick<Dependencies, "sql" | "logger" | "connectors" | "deploymentId">;

@@ -39,6 +39,7 @@ export function toAccount(
     settings: row.settings === null ? "" : JSON.stringify(row.settings),
     available: row.available === null ? "" : JSON.stringify(row.available),
     ...(row.avatarUrl === null ? {} : { avatarUrl: row.avatarUrl }),
+    ...(row.accessEndedAt === null ? {} : { accessEndedAt: timestampFromDate(row.accessEndedAt) }),
     ...(row.tokenExpiresAt === null
       ? {}
       : { tokenExpiresAt: timestampFromDate(row.tokenExpiresAt) }),

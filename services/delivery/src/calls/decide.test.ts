@@ -1,4 +1,4 @@
-import type { Outcome } from "@postrider/platforms/publishing/outcome";
+import type { Outcome, Published } from "@postrider/platforms/publishing/outcome";
 import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -125,7 +125,7 @@ function after(task: Task, learned: CallEvent, given: Partial<Snapshot<Task>> = 
   return { ...own?.call, isReported: own?.isReported, attempt: decision.attempt?.outcome };
 }
 
-const published: Outcome = { kind: "published", externalId: "1", permalink: "https://x/1" };
+const published: Published = { kind: "published", externalId: "1", permalink: "https://x/1" };
 const refused: Outcome = { kind: "refused", code: "content_rejected", message: "no" };
 const suspended: Outcome = { kind: "refused", code: "account_action_needed", message: "no" };
 const duplicate: Outcome = { kind: "refused", code: "duplicate_on_platform", message: "again" };
@@ -707,6 +707,24 @@ test("a refusal as a duplicate ends the target as duplicate_on_platform when the
     errorCode: "duplicate_on_platform",
   });
 });
+
+test.each([
+  ["is there, it is published", published, { status: "published", externalId: "1" }],
+  [
+    "is absent, it can be retried",
+    undefined,
+    { status: "failed", errorCode: "platform_unavailable" },
+  ],
+])(
+  "when a person says of a target refused as a duplicate that the post %s, and the attempt keeps the refusal",
+  (_title, stated, expected) => {
+    const task = { ...after(CALLING, called(duplicate)), callUntil: at(60_000) } as unknown as Task;
+    const event: CallEvent = { kind: "stated", published: stated };
+    expect(after(task, event)).toMatchObject({ ...expected, isReported: true, attempt: undefined });
+    const isSentAgain = { siblings: [{ ...PUBLISHED, generation: 2 }] };
+    expect(decide(snapshot(task, isSentAgain), event).changes).toEqual([]);
+  },
+);
 
 test("a target whose post stays absent is sent again after growing waits, and only as often as the retry policy says", () => {
   const waits: number[] = [];

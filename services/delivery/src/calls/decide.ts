@@ -68,7 +68,7 @@ const NEVER_PUBLISHED: Fault = {
 };
 const STATED_ABSENT = {
   code: "platform_unavailable",
-  message: "an operator found that the target was not published",
+  message: "a person looked on the platform and found that it was not published",
 } as const;
 const PLATFORM_HELD = {
   code: "platform_unavailable",
@@ -627,7 +627,7 @@ function reopen<C extends Call>(call: C, { call: before, now }: Snapshot<C>): C 
   return isTooSoon ? { ...call, wakeAt: earliest } : call;
 }
 
-// --- What operators say
+// --- What people say
 
 /**
  * Absent is not accepted while the call may still arrive (`callUntil`). A known success takes
@@ -637,17 +637,33 @@ function onStated<C extends Call>(
   snapshot: Snapshot<C>,
   published: Pick<Published, "externalId" | "permalink"> | undefined,
 ): Decision<C> {
-  const { call, kind, siblings, now } = snapshot;
-  const isOpen =
-    call.status === "unknown" || call.status === "reconciling" || isFailedUnknown(call);
-  if (!isOpen || siblings.some(({ status }) => status === kind.success)) return nothing(snapshot);
+  const { call, kind, siblings } = snapshot;
+  if (!mayBeStated(call) || siblings.some(({ status }) => status === kind.success))
+    return nothing(snapshot);
   const known = onKnownAlready(snapshot);
   if (known !== undefined) return known;
-  if (published !== undefined) return onSuccess(snapshot, published);
-  if (call.callUntil !== null && call.callUntil > now) return nothing(snapshot);
+  // The refused call made no post and has ended: its attempt keeps what the platform answered.
+  const asked = isRefusedAsDuplicate(call) ? { ...snapshot, attempt: undefined } : snapshot;
+  if (published !== undefined) return onSuccess(asked, published);
+  if (mayStillArrive(snapshot)) return nothing(snapshot);
   const { code: errorCode, message: errorMessage } = STATED_ABSENT;
   const absent: C = { ...end(snapshot, "failed"), openUnknowns: 0, errorCode, errorMessage };
-  return changed(snapshot, absent, attemptWith(snapshot, "failed", STATED_ABSENT));
+  return changed(asked, absent, attemptWith(asked, "failed", STATED_ABSENT));
+}
+
+function mayBeStated(call: Call): boolean {
+  const { status } = call;
+  const isSearched = status === "unknown" || status === "reconciling";
+  return isSearched || isFailedUnknown(call) || isRefusedAsDuplicate(call);
+}
+
+function mayStillArrive({ call, now }: Pick<Snapshot<Call>, "call" | "now">): boolean {
+  return call.callUntil !== null && call.callUntil > now && !isRefusedAsDuplicate(call);
+}
+
+/** The post that the platform names may be the wanted one, which a person or another post made. */
+export function isRefusedAsDuplicate({ status, errorCode }: Call): boolean {
+  return status === "failed" && errorCode === "duplicate_on_platform";
 }
 
 /** Without an older unknown call, it is sent without a search; otherwise the search continues. */

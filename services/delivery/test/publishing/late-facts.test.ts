@@ -1,9 +1,11 @@
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
+import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { CallStatus } from "#src/calls/call.ts";
 import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
 import {
+  createRpcClients,
   lastUpdate,
   listAttempts,
   publishingDeps,
@@ -143,12 +145,17 @@ test("a second success of a target stores the post ids of both successes and mar
   world.verdicts = [() => ({ kind: "absent" })];
   await runNextWorker(run, "published");
 
-  await recordLate(run, {
-    kind: "published",
-    externalId: "late",
-    permalink: null,
-  });
+  const { status } = createRpcClients(sql);
+  const { workspaceId, targetId } = target;
+  const seconds = async (own = workspaceId) =>
+    (await status.batchGetSecondPosts({ workspaceId: own, targetIds: [targetId] })).posts;
+  expect(await seconds()).toEqual([]);
 
+  const permalink = "https://x.com/sailor/status/2";
+  await recordLate(run, { kind: "published", externalId: "late", permalink });
+
+  expect(await seconds()).toMatchObject([{ targetId, permalink }]);
+  expect(await seconds(newId())).toEqual([]);
   expect(await lastUpdate(sql, target)).toMatchObject({
     status: "published",
     externalId: "id-1",

@@ -15,6 +15,7 @@ import {
   request,
   startWorker,
   World,
+  type Reaction,
   type TestTarget,
   untilStatus,
 } from "./fixture.ts";
@@ -187,6 +188,111 @@ test.each(["queued", "published", "failed"])(
     await expect(resolve(sql, target, LINK)).rejects.toEqual(INVALID);
   },
 );
+
+const DUPLICATE: Reaction = () => ({
+  kind: "refused",
+  code: "duplicate_on_platform",
+  message: "Status is a duplicate.",
+});
+
+/** Returns a target whose platform refused it because the account has the post already. */
+async function failDuplicate(database: TestDatabase, world: World): Promise<TestTarget> {
+  const target = world.addTarget();
+  world.reactions = [DUPLICATE];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
+  await request(database.sql, target);
+  await untilStatus(database.sql, target, "failed");
+  return target;
+}
+
+/** The platform's answer belongs to the attempt, whatever a person says afterwards. */
+const REFUSED = [{ number: 1, outcome: "failed", code: "duplicate_on_platform" }];
+
+test("a target that its platform refused as a duplicate is published when a person gives the link of the post, and is not sent again", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = await failDuplicate(database, world);
+
+  const update = await resolve(sql, target, LINK);
+
+  expect(update).toMatchObject({
+    status: "published",
+    externalId: "1850000000000000001",
+    permalink: LINK,
+  });
+  expect(update?.errorCode).toBeUndefined();
+  expect(await lastUpdate(sql, target)).toMatchObject({ status: "published", permalink: LINK });
+  expect(await listAttempts(sql, target)).toMatchObject(REFUSED);
+  await expect(resolve(sql, target)).rejects.toEqual(INVALID);
+
+  // A retry that the posts service accepted before it learned of the statement.
+  await using _worker = startWorker(database, world);
+  target.generation = 2;
+  await request(sql, target);
+  await untilStatus(sql, target, "dropped");
+  expect(world.calls).toHaveLength(1);
+});
+
+test("a target that its platform refused as a duplicate can be retried at once when a person finds that the post is absent", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = await failDuplicate(database, world);
+
+  expect(await resolve(sql, target)).toMatchObject({
+    status: "failed",
+    errorCode: "platform_unavailable",
+    errorRetryable: true,
+  });
+  expect(await listAttempts(sql, target)).toMatchObject(REFUSED);
+  await expect(resolve(sql, target)).rejects.toEqual(INVALID);
+
+  await using _worker = startWorker(database, world);
+  target.generation = 2;
+  await request(sql, target);
+  await untilStatus(sql, target, "published");
+  expect(world.calls).toHaveLength(2);
+});
+
+test("a target that its platform refused as a duplicate cannot be resolved after its retry was requested", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = await failDuplicate(database, new World());
+  target.generation = 2;
+  await request(sql, target);
+
+  await expect(resolve(sql, target, LINK)).rejects.toEqual(INVALID);
+  await expect(resolve(sql, target)).rejects.toEqual(INVALID);
+});
+
+test("when two people resolve a target that its platform refused as a duplicate at once, only one of them succeeds", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = await failDuplicate(database, new World());
+  const before = (await listUpdates(sql, target)).length;
+
+  const words = await Promise.allSettled([resolve(sql, target), resolve(sql, target, LINK)]);
+
+  expect(words.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+  expect(await listUpdates(sql, target)).toHaveLength(before + 1);
+});
+
+test("a duplicate cannot be resolved with a link while another target with the same content is searched for, whose post it may be", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = await failDuplicate(database, world);
+  const other = world.addTarget({ accountId: target.accountId, text: target.text });
+  world.reactions = [() => ({ kind: "unknown", message: "reset" })];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
+  await request(sql, other);
+  await untilStatus(sql, other, "unknown");
+
+  await expect(resolve(sql, target, LINK)).rejects.toEqual(INVALID);
+  expect(await resolve(sql, other, LINK)).toMatchObject({ status: "published" });
+  expect(await resolve(sql, target, LINK)).toMatchObject({ status: "published" });
+});
 
 test("ResolveTarget refuses an unknown target and a malformed link", async () => {
   await using database = await openDatabase();

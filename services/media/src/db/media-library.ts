@@ -2,6 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { MediaRef } from "#src/db/media-usages.ts";
 import { COLUMNS } from "#src/db/media.ts";
 import type { DescriptionChange } from "#src/domain/media-description.ts";
+import type { RenderedImage } from "#src/domain/rendition-plan.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
 /** Media that a page looks at. Further ones, if the filters let few pass, are on later pages. */
@@ -13,17 +14,34 @@ interface LibraryFilter {
   readonly kind: string | undefined;
   readonly isUnused: boolean;
   readonly isWithoutAltText: boolean;
+  /** Pattern of the plans whose files no platform receives. */
+  readonly previewPlans: string;
 }
 
 interface LibraryRow extends StoredMedia {
   /** Posts that use it; at most 1,001. */
   readonly posts: number;
+  readonly isPrepared: boolean;
+  /** Oldest first. */
+  readonly converted: readonly RenderedImage[];
 }
 
 interface LibraryPage {
   readonly rows: readonly LibraryRow[];
   /** Id after which the next page begins; undefined on the last page. */
   readonly next: string | undefined;
+}
+
+/** The files that were made of `shown` for platforms. */
+function convertedFiles(sql: ISql, previewPlans: string) {
+  return sql`
+    select coalesce(json_agg(json_build_object(
+      'contentType', r.content_type, 'width', r.width, 'height', r.height, 'bytes', r.bytes
+    ) order by r.created_at, r.id), '[]')
+    from media_renditions r
+    where r.media_id = shown.id
+    and r.status = 'made'
+    and r.plan not like ${previewPlans}`;
 }
 
 /**
@@ -35,10 +53,10 @@ export async function listLibrary(
   workspaceId: string,
   page: LibraryFilter & { readonly limit: number; readonly before: string | undefined },
 ): Promise<LibraryPage> {
-  const { kind, isUnused, isWithoutAltText, limit, before } = page;
+  const { kind, isUnused, isWithoutAltText, limit, before, previewPlans } = page;
   const rows = await sql<(LibraryRow & { lastOfWindow: string | null; isWindowFull: boolean })[]>`
     with seen as materialized (
-      select ${sql(COLUMNS)}
+      select ${sql(COLUMNS)}, prepared_at
       from media
       where workspace_id = ${workspaceId}
       ${before === undefined ? sql`` : sql`and id < ${before}`}
@@ -62,7 +80,10 @@ export async function listLibrary(
     select ${sql(COLUMNS.map((name) => `shown.${name}`))}, last_of_window, is_window_full, (
         select count(*)::int
         from (select from media_usages u where u.media_id = shown.id limit ${MAX_POSTS}) as counted
-      ) as posts
+      ) as posts,
+      prepared_at is not null as is_prepared, (
+        ${convertedFiles(sql, previewPlans)}
+      ) as converted
     from seen_window
     left join shown on true
     order by shown.id desc`;

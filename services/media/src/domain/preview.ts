@@ -4,6 +4,8 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 /** The longest side, in pixels: enough for a tile of a list on a dense screen. */
 const SIDE = 480;
 const MAX_BYTES = 60_000;
+/** Pattern of the plans of previews: no platform needs a file as small. */
+export const PREVIEW_PLANS = `% ${MAX_BYTES}`;
 /** Every browser shows these. */
 const SHOWN_TYPES: ReadonlySet<string> = new Set([
   "image/jpeg",

@@ -22,6 +22,7 @@ import { insertUpload, listMediaByIds, type NewUpload } from "#src/db/media.ts";
 import { hashUploadToken, insertGrant, newUploadToken } from "#src/db/upload-grants.ts";
 import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
+import { PREVIEW_PLANS } from "#src/domain/preview.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { readWorkspaceStorage } from "#src/operations/read-workspace-storage.ts";
 import { assertUploadCount, storeWithinLimit } from "#src/operations/storage-limit.ts";
@@ -59,13 +60,19 @@ export async function listMedia(
       kind: kind === "" ? undefined : kind,
       isUnused,
       isWithoutAltText: request.withoutAltText,
+      previewPlans: PREVIEW_PLANS,
       limit,
       before: cursor === "" ? undefined : cursor,
     }),
     readWorkspaceStorage(deps, workspaceId),
   ]);
   return {
-    media: page.rows.map((row) => ({ media: toMedia(row), posts: row.posts })),
+    media: page.rows.map((row) => ({
+      media: toMedia(row),
+      posts: row.posts,
+      isPrepared: row.isPrepared,
+      converted: row.converted.map((file) => ({ ...file, bytes: BigInt(file.bytes) })),
+    })),
     storage,
     ...(page.next === undefined ? {} : { nextCursor: page.next }),
   };

@@ -16,6 +16,8 @@ import { AccountWho } from "../../posts/account-who.tsx";
 import { profileUrlOf } from "../../posts/profile-url.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
+import { placeOf } from "../../time/place-names.ts";
+import { useNow } from "../../time/use-now.ts";
 import { useWords } from "../../words/use-words.ts";
 import { accountsWords } from "./accounts-words.ts";
 import css from "./accounts.module.css";
@@ -31,6 +33,7 @@ interface AccountTableProps {
 
 export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
   const words = useWords(accountsWords);
+  const { zone, language } = useSettings();
   const [leaving, setLeaving] = useState<Account>();
   const [setting, setSetting] = useState<Account>();
   return (
@@ -44,7 +47,7 @@ export function AccountTable({ accounts, onReconnect }: AccountTableProps) {
               {words.can}
             </th>
             <th scope="col" className="not-s">
-              {words.until}
+              {words.until(placeOf(zone, language))}
             </th>
             <th scope="col" className="not-s not-m">
               {words.limit}
@@ -161,10 +164,13 @@ function Can({ account: { permissions } }: { readonly account: Account }) {
 
 function Access({ account }: { readonly account: Account }) {
   const words = useWords(accountsWords);
-  const access = accessOf(account);
-  if (access === "ends" && account.tokenExpiresAt !== null)
-    return <Time at={account.tokenExpiresAt} show="day" />;
-  return access === "ends" ? null : <span className="muted">{words[access]}</span>;
+  const now = useNow();
+  const { access, at } = accessOf(account, now.epochMilliseconds);
+  return (
+    <span className={access === "endsSoon" ? css.soon : "muted"}>
+      {at === null ? words[access] : <Time at={at} isPlaced={false} />}
+    </span>
+  );
 }
 
 function Limit({ id }: { readonly id: string }) {

@@ -1,3 +1,4 @@
+import type { CauseJson } from "@postrider/rest/dashboard/overview";
 import { useQuery } from "@tanstack/react-query";
 import { CircleX, Plug } from "lucide-react";
 import type { BeginConnect } from "../../accounts/use-connect.tsx";
@@ -5,6 +6,7 @@ import { overviewApi } from "../../api/overview-api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Note } from "../../kit/card.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
+import { Time } from "../../kit/time.tsx";
 import { accountNameOf } from "../../posts/account-name.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useCan } from "../../session/session-context.ts";
@@ -42,9 +44,30 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
         }
       >
         <strong>{words.cannotPublish(accountNameOf(account), PLATFORMS[platform].name)}</strong>{" "}
+        {account.accessEndedAt !== null && (
+          <>
+            {words.endedAt} <Time at={account.accessEndedAt} />.{" "}
+          </>
+        )}
         {cause !== undefined && cause.failed > 0 && words.failed(cause.failed)}{" "}
-        {cause !== undefined && cause.scheduled > 0 && words.willFail(cause.scheduled)}
+        {cause !== undefined && cause.scheduled > 0 && <WillFail cause={cause} />}
       </Note>
     );
   });
+}
+
+/** How many, and from when on. */
+function WillFail({ cause: { scheduled, posts } }: { readonly cause: CauseJson }) {
+  const words = useWords(accountsWords);
+  const first = posts.find(({ status }) => status === "scheduled")?.scheduledAt;
+  return (
+    <>
+      {words.willFail(scheduled)}{" "}
+      {first && (
+        <>
+          {words.firstWillFail} <Time at={first} />.
+        </>
+      )}
+    </>
+  );
 }

@@ -6,6 +6,7 @@ const ACCOUNT = {
   platform: "youtube",
   status: "active",
   tokenExpiresAt: "2026-11-29T09:00:00.000Z",
+  accessEndedAt: null,
   permissions: { granted: ["publishing"], missing: [] },
 } as unknown as Account;
 
@@ -17,11 +18,22 @@ test("an account works, works in part when a permission is missing, and has ende
   expect(healthOf({ ...ACCOUNT, permissions, status: "reconnect_required" })).toBe("ended");
 });
 
-test("only a token that nothing renews has an end that a person needs to know", () => {
-  expect(accessOf(ACCOUNT)).toBe("renews");
-  expect(accessOf({ ...ACCOUNT, platform: "facebook" })).toBe("ends");
-  expect(accessOf({ ...ACCOUNT, tokenExpiresAt: null })).toBe("forever");
-  expect(accessOf({ ...ACCOUNT, status: "reconnect_required" })).toBe("over");
+test("only a token that nothing renews has an end that a person needs to know, and that is marked a week before", () => {
+  const at = "2026-11-29T09:00:00.000Z";
+  const weekBefore = Date.parse("2026-11-22T09:00:00.000Z");
+  const access = (change: Partial<Account>, now = weekBefore) =>
+    accessOf({ ...ACCOUNT, ...change }, now);
+  expect(access({})).toEqual({ access: "renews", at: null });
+  expect(access({ platform: "facebook" })).toEqual({ access: "ends", at });
+  expect(access({ platform: "facebook" }, weekBefore + 1)).toEqual({ access: "endsSoon", at });
+  expect(access({ tokenExpiresAt: null })).toEqual({ access: "forever", at: null });
+});
+
+test("an account whose access has ended says when, as far as it is known", () => {
+  const ended = { ...ACCOUNT, status: "reconnect_required" } as Account;
+  const accessEndedAt = "2026-11-24T03:00:00.000Z";
+  expect(accessOf({ ...ended, accessEndedAt }, 0)).toEqual({ access: "over", at: accessEndedAt });
+  expect(accessOf(ended, 0)).toEqual({ access: "over", at: null });
 });
 
 test("of several limits of an account, the one with the least left is shown", () => {

@@ -24,12 +24,24 @@ const RENEWING: ReadonlySet<PlatformId> = new Set([
   "bluesky",
 ]);
 
-export type Access = "over" | "forever" | "renews" | "ends";
+export interface Access {
+  readonly access: "over" | "forever" | "renews" | "ends" | "endsSoon";
+  /** When it ended, or when it ends if no renewal is to be expected; null = never, or not known. */
+  readonly at: string | null;
+}
 
-export function accessOf({ status, tokenExpiresAt, platform }: Account): Access {
-  if (status === "reconnect_required") return "over";
-  if (tokenExpiresAt === null) return "forever";
-  return RENEWING.has(platform) ? "renews" : "ends";
+/** Enough days to connect the account again before a post fails. */
+const SOON_MS = 7 * 86_400_000;
+
+export function accessOf(
+  { status, tokenExpiresAt, accessEndedAt, platform }: Account,
+  now: number,
+): Access {
+  if (status === "reconnect_required") return { access: "over", at: accessEndedAt };
+  if (tokenExpiresAt === null) return { access: "forever", at: null };
+  if (RENEWING.has(platform)) return { access: "renews", at: null };
+  const isSoon = Date.parse(tokenExpiresAt) - now < SOON_MS;
+  return { access: isSoon ? "endsSoon" : "ends", at: tokenExpiresAt };
 }
 
 /** The limit of an account that is nearest to its end; undefined when it has none. */

@@ -10,6 +10,7 @@ import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { useAccountName } from "../../posts/use-accounts.ts";
 import { useCan } from "../../session/session-context.ts";
+import { useWritten } from "../../session/written-text.ts";
 import { useWords } from "../../words/use-words.ts";
 import { countText } from "../compose/count-text.ts";
 import { commentsWords } from "./comments-words.ts";
@@ -99,6 +100,7 @@ interface ReplyTextProps {
 }
 
 function ReplyText({ id, replying: { reply, write }, isFaulty, onSend }: ReplyTextProps) {
+  useWritten(reply.text);
   return (
     <TextArea
       id={id}

@@ -5,6 +5,7 @@ import {
   emptyDraft,
   moveMedia,
   partsOf,
+  textsOf,
   toContent,
   withAccount,
   withOwn,
@@ -104,4 +105,9 @@ test("parts of a platform become parts of each of its accounts, and those of the
   const options = { x: { content: "X", title: "T" }, b: { content: "B" } };
   const { own } = partsOf({ content: "t", media: [], options, targets } as never);
   expect(own).toEqual({ a: { content: "X", title: "T" }, b: { content: "B", title: "T" } });
+});
+
+test("the texts of a draft are the one for all and those of single accounts", () => {
+  const own = { a: { content: "For a" }, b: { title: "Title only" } };
+  expect(textsOf({ text: "For all", own })).toEqual(["For all", "For a"]);
 });

@@ -72,6 +72,11 @@ export function textFor({ text, own }: Pick<Draft, "text" | "own">, accountId: s
   return own[accountId]?.content ?? text;
 }
 
+/** What was written: the text for all, then those of single accounts. */
+export function textsOf({ text, own }: Pick<Draft, "text" | "own">): readonly string[] {
+  return [text, ...Object.values(own).flatMap(({ content }) => content ?? [])];
+}
+
 /** Changes what one account gets; a value that is undefined goes back to what all get. */
 export function withOwn(draft: Draft, accountId: string, changes: OwnPart): Draft {
   const part = { ...draft.own[accountId], ...changes };

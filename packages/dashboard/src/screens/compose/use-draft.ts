@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
+import { useWritten } from "../../session/written-text.ts";
 import { dropDraft, keepDraft, parseDraft, readDraft } from "./draft-store.ts";
-import type { Draft } from "./draft.ts";
+import { type Draft, textsOf } from "./draft.ts";
 
 export interface DraftHandle {
   readonly draft: Draft;
@@ -32,6 +33,7 @@ export function useDraft(name: string, begin: (kept: Draft | undefined) => Draft
     isGone: false,
   });
   const [held, setHeld] = useState(() => hold(begin(readDraft(localStorage, name))));
+  useWritten(...textsOf(held.draft));
   useEffect(() => {
     const follow = ({ key, newValue }: StorageEvent) => {
       if (key !== name) return;

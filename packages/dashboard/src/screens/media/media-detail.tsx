@@ -101,13 +101,12 @@ function Description({ file }: { readonly file: LibraryMedia }) {
 function Facts({ file }: { readonly file: LibraryMedia }) {
   const words = useWords(mediaWords);
   const { language } = useSettings();
-  const { id, contentType, width, height, bytes, durationMs, createdAt, usedIn } = file;
-  const type = contentType.split("/").at(-1)?.toUpperCase();
+  const { id, durationMs, createdAt, usedIn, sentAs } = file;
   return (
     <dl className="kv">
       <dt>{words.file}</dt>
       <dd className="num">
-        {type}, {width} × {height}, {bytesText(bytes, language)}
+        <FileText file={file} />
       </dd>
       {durationMs !== null && (
         <>
@@ -125,12 +124,37 @@ function Facts({ file }: { readonly file: LibraryMedia }) {
           ? words.notUsed
           : words.inPosts(countText(usedIn, language), usedIn.count === 1)}
       </dd>
+      {sentAs !== null && (
+        <>
+          <dt>{words.sentAs}</dt>
+          <dd className="num">
+            {sentAs.map((made) => (
+              <div key={`${made.contentType} ${made.width} ${made.height} ${made.bytes}`}>
+                <FileText file={made} />
+              </div>
+            ))}
+            <div>{sentAs.length === 0 ? words.asItIs : words.asItIsElsewhere}</div>
+          </dd>
+        </>
+      )}
       <dt>{words.id}</dt>
       <dd className="row">
         <code className="clip">{id}</code>
         <CopyButton text={id} label={words.copyId} />
       </dd>
     </dl>
+  );
+}
+
+type FileFacts = Pick<LibraryMedia, "contentType" | "width" | "height" | "bytes">;
+
+function FileText({ file: { contentType, width, height, bytes } }: { readonly file: FileFacts }) {
+  const { language } = useSettings();
+  const type = contentType.split("/").at(-1)?.toUpperCase();
+  return (
+    <>
+      {type}, {width} × {height}, {bytesText(bytes, language)}
+    </>
   );
 }
 

@@ -33,5 +33,6 @@ function failureOf({ post, target, words }: Omit<TargetProps, "isFirst">): Failu
   const { kind } = words.cure;
   const { message } = words;
   const ids = { postId: post.id, targetId: id, accountId };
-  return { ...ids, platform, username, code: error.code, kind, message, retryable: 1, permalink };
+  const links = { permalink, secondPermalink: words.secondPermalink };
+  return { ...ids, platform, username, code: error.code, kind, message, retryable: 1, ...links };
 }

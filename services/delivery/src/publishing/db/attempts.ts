@@ -58,6 +58,25 @@ export async function listLatestAttempts(
   return new Map(rows.map((row) => [row.targetId, row]));
 }
 
+/** The newest success of each published target that has another post id than the target itself. */
+export async function listSecondPosts(
+  sql: ISql,
+  workspaceId: string,
+  targetIds: readonly string[],
+): Promise<readonly Pick<Attempt, "targetId" | "permalink">[]> {
+  if (targetIds.length === 0) return [];
+  return await sql<Pick<Attempt, "targetId" | "permalink">[]>`
+    select distinct on (a.target_id) a.target_id, a.permalink
+    from publish_tasks t
+    join publish_attempts a on a.target_id = t.target_id
+    where t.target_id in ${sql(targetIds)}
+    and t.workspace_id = ${workspaceId}
+    and t.status = 'published'
+    and a.outcome = 'published'
+    and a.external_id <> t.external_id
+    order by a.target_id, a.number desc`;
+}
+
 export async function listAttempts(
   sql: ISql,
   keys: readonly AttemptKey[],

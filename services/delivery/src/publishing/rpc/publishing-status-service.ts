@@ -1,6 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
+  BatchGetSecondPostsRequest,
+  BatchGetSecondPostsResponseSchema,
   BatchGetWaitsRequest,
   BatchGetWaitsResponseSchema,
   GetPublishingStatusRequest,
@@ -12,6 +14,7 @@ import { compareDeployments } from "@postrider/shared/deployment/ownership";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
+import { listSecondPosts } from "#src/publishing/db/attempts.ts";
 import { findDeployment } from "#src/publishing/db/deployment.ts";
 import {
   countWaitingTasks,
@@ -146,4 +149,18 @@ export async function batchGetWaits(
 
 function toWait({ until, ...wait }: Wait) {
   return { ...wait, ...(until === null ? {} : { until: timestampFromDate(until) }) };
+}
+
+export async function batchGetSecondPosts(
+  { sql }: Pick<Dependencies, "sql">,
+  { workspaceId, targetIds }: BatchGetSecondPostsRequest,
+): Promise<MessageInitShape<typeof BatchGetSecondPostsResponseSchema>> {
+  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  const posts = await listSecondPosts(sql, workspaceId, targetIds.filter(isId));
+  return {
+    posts: posts.map(({ targetId, permalink }) => ({
+      targetId,
+      ...(permalink === null ? {} : { permalink }),
+    })),
+  };
 }

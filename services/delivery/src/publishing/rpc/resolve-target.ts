@@ -12,10 +12,11 @@ import { assertIds } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Snapshot } from "#src/calls/call.ts";
 import { NO_WAITS } from "#src/calls/decide-in-order.ts";
-import { decide } from "#src/calls/decide.ts";
+import { decide, isRefusedAsDuplicate } from "#src/calls/decide.ts";
 import { toTargetUpdated } from "#src/events.ts";
 import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
 import { settleDoubts } from "#src/publishing/db/doubts.ts";
+import { hasEqualOpenCall } from "#src/publishing/db/equal-calls.ts";
 import { TASKS, type Task } from "#src/publishing/domain/task.ts";
 import { lockTargets, writeDecisions } from "#src/publishing/operations/write-decisions.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -47,6 +48,7 @@ async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<Snaps
 }
 
 /**
+ * Of an unknown outcome, or of a post that the platform refused because the account has it already.
  * "Present" makes the target published, "absent" failed with an error that allows a retry; nothing
  * is sent before that retry.
  */
@@ -59,6 +61,9 @@ export async function resolveTarget(
   return await sql.begin(async (tx) => {
     const snapshot = await lockSnapshot(tx, targetId);
     const { call: task, attempt } = snapshot;
+    // The post may be that of the other call, whose search would no longer find it and send again.
+    const isPublished = link !== undefined && isRefusedAsDuplicate(task);
+    if (isPublished && (await hasEqualOpenCall(tx, task))) throw conflict("invalid_transition");
     const decision = decide(snapshot, { kind: "stated", published: toPublished(task, link) });
     // The outcome is known already, or the call may still arrive at the platform.
     if (decision.changes.length === 0) throw conflict("invalid_transition");

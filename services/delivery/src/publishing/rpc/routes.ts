@@ -16,7 +16,11 @@ import { batchGetTargetStates } from "./batch-get-target-states.ts";
 import { cancelTargets } from "./cancel-targets.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { createPauseService } from "./pause-service.ts";
-import { batchGetWaits, getPublishingStatus } from "./publishing-status-service.ts";
+import {
+  batchGetSecondPosts,
+  batchGetWaits,
+  getPublishingStatus,
+} from "./publishing-status-service.ts";
 import { createRecoveryService } from "./recovery-service.ts";
 import { resolveTarget } from "./resolve-target.ts";
 
@@ -27,7 +31,11 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       cancelTargets,
       resolveTarget,
     });
-    serveMethods(router, deps, PublishingStatusService, { getPublishingStatus, batchGetWaits });
+    serveMethods(router, deps, PublishingStatusService, {
+      getPublishingStatus,
+      batchGetWaits,
+      batchGetSecondPosts,
+    });
     router.service(PauseService, createPauseService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(AuditService, createAuditService(deps));

@@ -11,6 +11,7 @@ import { required } from "#src/routes/answer.ts";
 import { registerAccountRoutes } from "#src/routes/dashboard/account-routes.ts";
 import { registerMediaRoutes } from "#src/routes/dashboard/media-routes.ts";
 import { readPost, registerPostRoutes } from "#src/routes/dashboard/post-routes.ts";
+import { registerResolve } from "#src/routes/dashboard/resolve-route.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { sendJson } from "#src/routes/posts/mapping.ts";
@@ -143,6 +144,7 @@ async function readPublishing(
 /** Registers what the dashboard's screens need and `/api/v1` does not give. */
 export function registerDataRoutes(api: FastifyInstance, deps: ServerDeps): void {
   registerPostRoutes(api, deps);
+  registerResolve(api, deps);
   registerAccountRoutes(api, deps);
   registerStatusRoutes(api, deps);
   registerMetricsRoutes(api, deps);

@@ -1,3 +1,4 @@
+import type { ConvertedFile } from "@postrider/contracts/media/v1/media_service_pb";
 import type { LibraryMediaJson, MediaLibraryJson } from "@postrider/rest/dashboard/media";
 import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
@@ -53,6 +54,10 @@ export function registerMediaRoutes(api: FastifyInstance, deps: Deps): void {
   });
 }
 
+function toSentFile({ contentType, width, height, bytes }: ConvertedFile) {
+  return { contentType, width, height, bytes: Number(bytes) };
+}
+
 function registerLibrary(api: FastifyInstance, { media, links }: Deps): void {
   const list = dashboardRoute({ scope: "posts:read", querystring: LibraryQuery });
   type Route = { Querystring: Static<typeof LibraryQuery> };
@@ -72,9 +77,10 @@ function registerLibrary(api: FastifyInstance, { media, links }: Deps): void {
       media: page.media.map((used) => ({
         ...(toReadyMedia(workspaceId, required(used.media), links) as Omit<
           LibraryMediaJson,
-          "usedIn"
+          "usedIn" | "sentAs"
         >),
         usedIn: toBoundedCount(used.posts),
+        sentAs: used.isPrepared ? used.converted.map(toSentFile) : null,
       })),
       nextCursor: page.nextCursor ?? null,
       storage: {

@@ -1,10 +1,11 @@
-import type { TargetWait } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
+import type {
+  SecondPost,
+  TargetWait,
+} from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import {
   type CureListJson,
   type PostTargetsWordsJson,
   type PostWordsListJson,
-  type ResolvedTargetJson,
-  ResolveTargetBody,
   type TargetWordsJson,
   WAIT_KINDS,
   type WaitsForJson,
@@ -12,7 +13,7 @@ import {
 import type { PostDetailJson, PostTargetJson } from "@postrider/rest/posts/schemas";
 import { causeWords, cureFor, listCures } from "@postrider/rest/target-errors/cures";
 import { toOptionalInstant } from "@postrider/rest/timestamps";
-import { invalidRequest, notFound } from "@postrider/shared/errors";
+import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
@@ -55,9 +56,18 @@ function toWaitsFor({ kind, until, pause, reason }: TargetWait): WaitsForJson | 
   return { kind: known, until: at, pause: pause ?? null, reason: reason ?? null };
 }
 
+interface TargetFacts {
+  readonly waits: readonly TargetWait[];
+  readonly seconds: readonly SecondPost[];
+}
+
 /** The targets of a post, with what those that have not ended wait for. */
-function toPostTargets(post: PostDetailJson, waits: readonly TargetWait[]): PostTargetsWordsJson {
+function toPostTargets(
+  post: PostDetailJson,
+  { waits, seconds }: TargetFacts,
+): PostTargetsWordsJson {
   const byTarget = new Map(waits.map((wait) => [wait.targetId, wait]));
+  const second = new Map(seconds.map(({ targetId, permalink }) => [targetId, permalink]));
   const isScheduled = post.status === "scheduled";
   const scheduled = { ...NOTHING, kind: "schedule", until: post.scheduledAt } as const;
   return {
@@ -65,12 +75,16 @@ function toPostTargets(post: PostDetailJson, waits: readonly TargetWait[]): Post
     targets: post.targets.map((target) => {
       const wait = byTarget.get(target.id);
       const waitsFor = wait === undefined ? null : toWaitsFor(wait);
-      return { ...toTargetWords(target), waitsFor: isScheduled ? scheduled : waitsFor };
+      return {
+        ...toTargetWords(target),
+        waitsFor: isScheduled ? scheduled : waitsFor,
+        secondPermalink: second.get(target.id) ?? null,
+      };
     }),
   };
 }
 
-type Deps = Pick<ServerDeps, "overview" | "posts" | "tasks" | "publishingStatus">;
+type Deps = Pick<ServerDeps, "overview" | "posts" | "publishingStatus">;
 
 const MAX_POSTS = 100;
 /** Ids of posts, separated by commas. */
@@ -78,7 +92,6 @@ const WordsQuery = Type.Object(
   { ids: Type.String({ minLength: 36, maxLength: 37 * MAX_POSTS - 1 }) },
   { additionalProperties: false },
 );
-const TargetParams = Type.Object({ id: Type.String(), accountId: Type.String() });
 
 /** As many as a busy month has; the calendar reads them in one request. */
 const MAX_LISTED = 1_000;
@@ -93,7 +106,6 @@ export function registerPostRoutes(api: FastifyInstance, deps: Deps): void {
   registerCalendar(api, deps);
   registerWords(api, deps);
   registerTargets(api, deps);
-  registerResolve(api, deps);
 }
 
 function registerOverview(api: FastifyInstance, { overview }: Deps): void {
@@ -180,40 +192,25 @@ function registerTargets(api: FastifyInstance, deps: Deps): void {
   api.get<Route>("/posts/:id/targets", targets, async (request): Promise<PostTargetsWordsJson> => {
     const { workspaceId } = callerOf(request);
     const post = await readPost(deps, workspaceId, pathId(request));
-    const open = post.targets.filter(({ status }) => status === "publishing");
-    if (open.length === 0) return toPostTargets(post, []);
-    const targetIds = open.map(({ id }) => id);
-    const { waits } = await deps.publishingStatus.batchGetWaits({ workspaceId, targetIds });
-    return toPostTargets(post, waits);
+    return toPostTargets(post, await readFacts(deps, workspaceId, post));
   });
 }
 
-/** Whether `url` is there exactly if the post is. */
-function publishedUrlOf({ published, url }: Static<typeof ResolveTargetBody>) {
-  if (!published && url !== undefined)
-    throw invalidRequest([{ code: "additional_property", path: "/url" }]);
-  if (published && url === undefined) throw invalidRequest([{ code: "required", path: "/url" }]);
-  return url === undefined ? {} : { publishedUrl: url };
-}
-
-/** *It is there* and *It is not*: what the operator's `postrider target resolve` does. */
-function registerResolve(api: FastifyInstance, deps: Deps): void {
-  const resolve = dashboardRoute({
-    scope: "posts:write",
-    params: TargetParams,
-    body: ResolveTargetBody,
+/** Only of targets about which there is something to ask. */
+async function readFacts(
+  { publishingStatus }: Pick<Deps, "publishingStatus">,
+  workspaceId: string,
+  { targets }: PostDetailJson,
+): Promise<TargetFacts> {
+  const open = targets.filter(({ status }) => status === "publishing");
+  const twice = targets.filter(({ error }) => error?.code === "duplicate_detected");
+  const toRequest = (some: typeof targets) => ({
+    workspaceId,
+    targetIds: some.map(({ id }) => id),
   });
-  type Route = { Params: Static<typeof TargetParams>; Body: Static<typeof ResolveTargetBody> };
-  const path = "/posts/:id/targets/:accountId/resolve";
-  api.post<Route>(path, resolve, async (request): Promise<ResolvedTargetJson> => {
-    const { workspaceId } = callerOf(request);
-    const found = publishedUrlOf(request.body);
-    const post = await readPost(deps, workspaceId, pathId(request));
-    const { accountId } = request.params;
-    const target = post.targets.find((each) => each.accountId === accountId);
-    if (target === undefined) throw notFound();
-    const answer = await deps.tasks.resolveTarget({ targetId: target.id, ...found });
-    const { status, permalink } = required(answer.update);
-    return { targetId: target.id, accountId, status, permalink: permalink ?? null };
-  });
+  const [{ waits }, { posts: seconds }] = await Promise.all([
+    open.length === 0 ? { waits: [] } : publishingStatus.batchGetWaits(toRequest(open)),
+    twice.length === 0 ? { posts: [] } : publishingStatus.batchGetSecondPosts(toRequest(twice)),
+  ]);
+  return { waits, seconds };
 }

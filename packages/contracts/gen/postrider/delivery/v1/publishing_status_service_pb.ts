@@ -9,7 +9,7 @@ import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_delivery_v1_publishing_status_service: GenFile = /*@__PURE__*/
-  fileDesc("CjVwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcHVibGlzaGluZ19zdGF0dXNfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxIm0KGkdldFB1Ymxpc2hpbmdTdGF0dXNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRI5CghhY2NvdW50cxgCIAMoCzInLnBvc3RyaWRlci5kZWxpdmVyeS52MS5Db25uZWN0ZWRBY2NvdW50IjAKEENvbm5lY3RlZEFjY291bnQSCgoCaWQYASABKAkSEAoIcGxhdGZvcm0YAiABKAkiKwobR2V0UHVibGlzaGluZ1N0YXR1c1Jlc3BvbnNlEgwKBGpzb24YASABKAkiQAoUQmF0Y2hHZXRXYWl0c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCnRhcmdldF9pZHMYAiADKAkiSQoVQmF0Y2hHZXRXYWl0c1Jlc3BvbnNlEjAKBXdhaXRzGAEgAygLMiEucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlRhcmdldFdhaXQilgEKClRhcmdldFdhaXQSEQoJdGFyZ2V0X2lkGAEgASgJEgwKBGtpbmQYAiABKAkSKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKBXBhdXNlGAQgASgJSACIAQESEwoGcmVhc29uGAUgASgJSAGIAQFCCAoGX3BhdXNlQgkKB19yZWFzb24yjgIKF1B1Ymxpc2hpbmdTdGF0dXNTZXJ2aWNlEoEBChNHZXRQdWJsaXNoaW5nU3RhdHVzEjEucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkdldFB1Ymxpc2hpbmdTdGF0dXNSZXF1ZXN0GjIucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkdldFB1Ymxpc2hpbmdTdGF0dXNSZXNwb25zZSIDkAIBEm8KDUJhdGNoR2V0V2FpdHMSKy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuQmF0Y2hHZXRXYWl0c1JlcXVlc3QaLC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuQmF0Y2hHZXRXYWl0c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("CjVwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcHVibGlzaGluZ19zdGF0dXNfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxIm0KGkdldFB1Ymxpc2hpbmdTdGF0dXNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRI5CghhY2NvdW50cxgCIAMoCzInLnBvc3RyaWRlci5kZWxpdmVyeS52MS5Db25uZWN0ZWRBY2NvdW50IjAKEENvbm5lY3RlZEFjY291bnQSCgoCaWQYASABKAkSEAoIcGxhdGZvcm0YAiABKAkiKwobR2V0UHVibGlzaGluZ1N0YXR1c1Jlc3BvbnNlEgwKBGpzb24YASABKAkiQAoUQmF0Y2hHZXRXYWl0c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCnRhcmdldF9pZHMYAiADKAkiSQoVQmF0Y2hHZXRXYWl0c1Jlc3BvbnNlEjAKBXdhaXRzGAEgAygLMiEucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlRhcmdldFdhaXQilgEKClRhcmdldFdhaXQSEQoJdGFyZ2V0X2lkGAEgASgJEgwKBGtpbmQYAiABKAkSKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKBXBhdXNlGAQgASgJSACIAQESEwoGcmVhc29uGAUgASgJSAGIAQFCCAoGX3BhdXNlQgkKB19yZWFzb24iRgoaQmF0Y2hHZXRTZWNvbmRQb3N0c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCnRhcmdldF9pZHMYAiADKAkiTwobQmF0Y2hHZXRTZWNvbmRQb3N0c1Jlc3BvbnNlEjAKBXBvc3RzGAEgAygLMiEucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlNlY29uZFBvc3QiRQoKU2Vjb25kUG9zdBIRCgl0YXJnZXRfaWQYASABKAkSFgoJcGVybWFsaW5rGAIgASgJSACIAQFCDAoKX3Blcm1hbGluazKSAwoXUHVibGlzaGluZ1N0YXR1c1NlcnZpY2USgQEKE0dldFB1Ymxpc2hpbmdTdGF0dXMSMS5wb3N0cmlkZXIuZGVsaXZlcnkudjEuR2V0UHVibGlzaGluZ1N0YXR1c1JlcXVlc3QaMi5wb3N0cmlkZXIuZGVsaXZlcnkudjEuR2V0UHVibGlzaGluZ1N0YXR1c1Jlc3BvbnNlIgOQAgESbwoNQmF0Y2hHZXRXYWl0cxIrLnBvc3RyaWRlci5kZWxpdmVyeS52MS5CYXRjaEdldFdhaXRzUmVxdWVzdBosLnBvc3RyaWRlci5kZWxpdmVyeS52MS5CYXRjaEdldFdhaXRzUmVzcG9uc2UiA5ACARKBAQoTQmF0Y2hHZXRTZWNvbmRQb3N0cxIxLnBvc3RyaWRlci5kZWxpdmVyeS52MS5CYXRjaEdldFNlY29uZFBvc3RzUmVxdWVzdBoyLnBvc3RyaWRlci5kZWxpdmVyeS52MS5CYXRjaEdldFNlY29uZFBvc3RzUmVzcG9uc2UiA5ACAWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /** GetPublishingStatusRequest names a workspace and its accounts. */
 export type GetPublishingStatusRequest = Message<"postrider.delivery.v1.GetPublishingStatusRequest"> & {
@@ -86,7 +86,40 @@ export type TargetWait = Message<"postrider.delivery.v1.TargetWait"> & {
 export const TargetWaitSchema: GenMessage<TargetWait> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_publishing_status_service, 5);
 
-/** PublishingStatusService says what holds publishing back, and what each target waits for. */
+/** BatchGetSecondPostsRequest names targets of one workspace. */
+export type BatchGetSecondPostsRequest = Message<"postrider.delivery.v1.BatchGetSecondPostsRequest"> & {
+  /** UUID of the workspace. */
+  workspaceId: string;
+
+  /** At most 100. */
+  targetIds: string[];
+};
+
+export const BatchGetSecondPostsRequestSchema: GenMessage<BatchGetSecondPostsRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_publishing_status_service, 6);
+
+/** BatchGetSecondPostsResponse carries the posts found, in no particular order. */
+export type BatchGetSecondPostsResponse = Message<"postrider.delivery.v1.BatchGetSecondPostsResponse"> & {
+  /** The newest further post of each target. */
+  posts: SecondPost[];
+};
+
+export const BatchGetSecondPostsResponseSchema: GenMessage<BatchGetSecondPostsResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_publishing_status_service, 7);
+
+/** SecondPost is a post that a target has on its platform beside the one that it names. */
+export type SecondPost = Message<"postrider.delivery.v1.SecondPost"> & {
+  /** UUID of the target. */
+  targetId: string;
+
+  /** The address at which readers see the post; absent when it is not known. */
+  permalink?: string | undefined;
+};
+
+export const SecondPostSchema: GenMessage<SecondPost> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_publishing_status_service, 8);
+
+/** PublishingStatusService says what holds publishing back, what each target waits for, and which were published twice. */
 export const PublishingStatusService: GenService<{
   /**
    * GetPublishingStatus returns what holds publications of a workspace back.
@@ -106,6 +139,15 @@ export const PublishingStatusService: GenService<{
     methodKind: "unary";
     input: typeof BatchGetWaitsRequestSchema;
     output: typeof BatchGetWaitsResponseSchema;
+  },
+  /**
+   * BatchGetSecondPosts returns the posts that targets have on their platforms beside the one that the target names.
+   * Errors: none specific to this RPC; targets of other workspaces, and those with one post, are left out.
+   */
+  batchGetSecondPosts: {
+    methodKind: "unary";
+    input: typeof BatchGetSecondPostsRequestSchema;
+    output: typeof BatchGetSecondPostsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_delivery_v1_publishing_status_service, 0);

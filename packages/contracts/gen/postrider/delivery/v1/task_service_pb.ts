@@ -105,7 +105,7 @@ export type CancelTargetsResponse = Message<"postrider.delivery.v1.CancelTargets
 export const CancelTargetsResponseSchema: GenMessage<CancelTargetsResponse> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 5);
 
-/** ResolveTargetRequest says what an operator found on the platform. */
+/** ResolveTargetRequest says what a person found on the platform. */
 export type ResolveTargetRequest = Message<"postrider.delivery.v1.ResolveTargetRequest"> & {
   /** UUID of the target. */
   targetId: string;
@@ -127,8 +127,8 @@ export const ResolveTargetResponseSchema: GenMessage<ResolveTargetResponse> = /*
   messageDesc(file_postrider_delivery_v1_task_service, 7);
 
 /**
- * TaskService answers the periodic check (sweep) of the posts service, cancels targets, and records what an operator found
- * out about unknown outcomes.
+ * TaskService answers the periodic check (sweep) of the posts service, cancels targets, and records what a person
+ * found out about outcomes.
  */
 export const TaskService: GenService<{
   /**
@@ -152,8 +152,10 @@ export const TaskService: GenService<{
     output: typeof CancelTargetsResponseSchema;
   },
   /**
-   * ResolveTarget records what an operator found out about an unknown outcome.
-   * Errors: not_found; invalid_transition when the outcome is not unknown.
+   * ResolveTarget records what a person found out about an unknown outcome, or about a post that the platform refused as a
+   * duplicate. A published target is never sent again; an absent one can be retried.
+   * Errors: not_found; invalid_transition when the outcome is known, or while the call, or that of another target with the
+   * same content, may still take effect.
    */
   resolveTarget: {
     methodKind: "unary";

@@ -1,0 +1,14 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+export async function isConnectedElsewhere(sql: ISql, accountId: string): Promise<boolean> {
+  const rows = await sql`
+    select 1
+    from accounts own
+    join accounts other on other.platform = own.platform
+      and other.external_id = own.external_id
+      and other.id <> own.id
+      and other.status <> 'disconnected'
+    where own.id = ${accountId}
+    limit 1`;
+  return rows.length > 0;
+}
