@@ -85,7 +85,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
 USER 10001:10001
 RUN for folder in $(readlink -f service services/* | sort -u); do (cd "$folder" \
  && NODE_COMPILE_CACHE=/app/compiled timeout 10 \
-      node --max-semi-space-size=4 --heap-growing-percent=100 --enable-source-maps dist/main.js >/dev/null 2>&1); done \
+      node --max-semi-space-size=4 --heap-growing-percent=100 dist/main.js >/dev/null 2>&1); done \
  || true
 
 # Assembles the root: Node, one user, and the libraries that Node and native packages are linked with.
@@ -116,4 +116,4 @@ ENV NODE_ENV=production \
     PATH=/usr/local/bin
 USER 10001:10001
 WORKDIR /app/service
-ENTRYPOINT ["node", "--max-semi-space-size=4", "--heap-growing-percent=100", "--enable-source-maps", "dist/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "--heap-growing-percent=100", "dist/main.js"]

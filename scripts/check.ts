@@ -8,7 +8,7 @@ import { PROGRAMS, STEPS } from "./check/steps.ts";
 import { type TestCounts, summaryLine } from "./summary-reporter.ts";
 
 /** The vitest projects of `--quick`, which a developer runs after each change. */
-const QUICK = ["unit", "integration"];
+const QUICK = ["unit", "unit-page", "integration"];
 
 /**
  * Static checks run first and share the processor; tests then run alone, because they measure time.

@@ -1,8 +1,16 @@
 import { existsSync } from "node:fs";
 import { chromium, type Browser } from "playwright-core";
 
-/** Paths at which Debian and other systems install Chromium. */
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/**
+ * Paths at which Debian and other systems install Chromium. Its headless shell has the same engine
+ * and takes half the processor time of the browser that other systems offer.
+ */
+const PLACES = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
 
 const QUIET = [
   "--disable-gpu",
@@ -21,7 +29,7 @@ const QUIET = [
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((place) => existsSync(place));
   if (executablePath === undefined)
-    throw new Error("Chromium is missing; on Debian: apt-get install chromium");
+    throw new Error("Chromium is missing; on Debian: apt-get install chromium-headless-shell");
   // Chromium's sandbox does not work for root.
   const args = process.getuid?.() === 0 ? [...QUIET, "--no-sandbox"] : QUIET;
   return await chromium.launch({ executablePath, args });

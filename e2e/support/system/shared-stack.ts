@@ -5,6 +5,7 @@ import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { listen } from "@postrider/shared/testing/listen";
 import type { TestProject } from "vitest/node";
 import { createSimulatorControl } from "../requests/simulator.ts";
+import { copyPrepared, prepareCluster, type PreparedCluster } from "./prepared-cluster.ts";
 import { stackEnvironment } from "./stack-environment.ts";
 
 declare module "vitest" {
@@ -13,6 +14,7 @@ declare module "vitest" {
     /**
      * URL of a server that vitest's globalSetup starts. A request to it returns a `SharedStack`:
      * the addresses of the system that all test files share. The first request starts that system.
+     * A request to `PREPARED_CLUSTER` below it returns a folder for `copyPrepared`.
      */
     sharedStackUrl: string;
   }
@@ -36,6 +38,8 @@ export interface SharedStack {
   readonly examplePorts: { readonly docsPage: number; readonly guides: number };
 }
 
+export const PREPARED_CLUSTER = "/prepared-cluster";
+
 /** The web origin whose pages may upload media to the shared system. */
 export const UPLOAD_ORIGIN = "https://app.example.com";
 
@@ -44,8 +48,9 @@ interface Started extends SharedStack {
   readonly reports: readonly string[];
 }
 
-async function start(): Promise<Started> {
+async function start(prepared: PreparedCluster): Promise<Started> {
   const dataDir = makeTestFolder("stack");
+  await copyPrepared(prepared.dataDir, dataDir);
   const outsidePort = await findStablePort();
   const examplePorts = { docsPage: await findStablePort(), guides: await findStablePort() };
   const webhookPorts = {
@@ -96,11 +101,18 @@ async function stop({ stack, reports }: Started): Promise<void> {
 export async function setup({
   provide,
 }: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
+  let prepared: Promise<PreparedCluster> | undefined;
   let started: Promise<Started> | undefined;
-  const server = createServer((_request, response) => {
-    started ??= start();
-    started.then(
-      ({ stack: _stack, reports: _reports, ...shared }) => response.end(JSON.stringify(shared)),
+  const answer = async (path: string | undefined): Promise<string> => {
+    prepared ??= prepareCluster();
+    if (path === PREPARED_CLUSTER) return (await prepared).dataDir;
+    started ??= prepared.then(start);
+    const { stack: _stack, reports: _reports, ...shared } = await started;
+    return JSON.stringify(shared);
+  };
+  const server = createServer((request, response) => {
+    answer(request.url).then(
+      (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -109,5 +121,6 @@ export async function setup({
   return async () => {
     await listening[Symbol.asyncDispose]();
     if (started !== undefined) await stop(await started);
+    (await prepared)?.[Symbol.dispose]();
   };
 }

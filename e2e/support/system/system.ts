@@ -16,7 +16,8 @@ import postgres from "postgres";
 import { afterAll, inject } from "vitest";
 import { createApi, type Api } from "../requests/api.ts";
 import { createSimulatorControl, type SimulatorControl } from "../requests/simulator.ts";
-import type { SharedStack } from "./shared-stack.ts";
+import { copyPrepared } from "./prepared-cluster.ts";
+import { PREPARED_CLUSTER, type SharedStack } from "./shared-stack.ts";
 import { stackEnvironment } from "./stack-environment.ts";
 
 export type BusKind = "postgres" | "kafka";
@@ -128,6 +129,20 @@ function observe(stack: OperatedStack): SharedSystem & Pick<System, "simulator">
   };
 }
 
+/** Asks vitest's globalSetup, which the drills do not have. */
+async function makePreparedFolder(): Promise<string> {
+  const folder = makeTestFolder("stack");
+  const url = inject("sharedStackUrl") as string | undefined;
+  if (url !== undefined) await copyPrepared(await ask(url, PREPARED_CLUSTER), folder);
+  return folder;
+}
+
+async function ask(url: string, path: string): Promise<string> {
+  const answer = await fetch(new URL(path, url));
+  if (!answer.ok) throw new Error(await answer.text());
+  return await answer.text();
+}
+
 /**
  * Starts a system (all services, a database and simulated platforms) that only one test file uses.
  */
@@ -144,7 +159,7 @@ export async function startSystem(
     readonly port?: number;
   } = {},
 ): Promise<System> {
-  const dataDir = options.dataDir ?? makeTestFolder("stack");
+  const dataDir = options.dataDir ?? (await makePreparedFolder());
   const failpoints = join(dataDir, "failpoints");
   mkdirSync(failpoints, { recursive: true });
   const reports: string[] = [];
@@ -187,9 +202,8 @@ export async function startSystem(
  * its own workspaces in it.
  */
 export async function joinSharedSystem(): Promise<SharedSystem & Omit<SharedStack, "dataDir">> {
-  const answer = await fetch(inject("sharedStackUrl"));
-  if (!answer.ok) throw new Error(await answer.text());
-  const { dataDir, ...ports } = (await answer.json()) as SharedStack;
+  const shared = await ask(inject("sharedStackUrl"), "/");
+  const { dataDir, ...ports } = JSON.parse(shared) as SharedStack;
   const layout = layoutOf(dataDir);
   const describe = (): LocalStack => {
     const stack = readLocalStack(layout.localFile);

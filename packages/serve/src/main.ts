@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { aborted, interruption } from "@postrider/local/processes/interruption";
-import { BUNDLE_FLAGS } from "@postrider/local/processes/node-process";
+import { NODE_FLAGS } from "@postrider/local/processes/node-process";
 import { reasonOf } from "@postrider/local/stack/database";
 import { layoutOf } from "@postrider/local/stack/layout";
 import { EnvReader } from "@postrider/shared/config";
@@ -39,7 +39,7 @@ type Prepared = Omit<ServePlan, "secrets">;
 function inspect(): Inspection {
   const { status, stdout } = spawnSync(
     process.execPath,
-    [...BUNDLE_FLAGS, process.argv[1] ?? "", INSPECT],
+    [...NODE_FLAGS, process.argv[1] ?? "", INSPECT],
     { stdio: ["ignore", "pipe", "inherit"], encoding: "utf8" },
   );
   if (status !== 0) throw new Error("the settings could not be read (see above)");

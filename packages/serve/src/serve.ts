@@ -8,7 +8,7 @@ import { probePort } from "@postrider/local/processes/free-port";
 import { guardChild } from "@postrider/local/processes/guardian";
 import { writeJsonFile } from "@postrider/local/processes/json-file";
 import { claimFolder } from "@postrider/local/processes/leftovers";
-import { BUNDLE_FLAGS } from "@postrider/local/processes/node-process";
+import { NODE_FLAGS } from "@postrider/local/processes/node-process";
 import { poll } from "@postrider/local/processes/poll";
 import { toPart } from "@postrider/local/processes/start-child";
 import {
@@ -159,7 +159,7 @@ function servicePlan(service: ServiceName, plan: ServePlan): PartPlan {
     holdName: service,
     start: async () =>
       await startProcess(service, {
-        args: [...BUNDLE_FLAGS, await bundle(cwd)],
+        args: [...NODE_FLAGS, await bundle(cwd)],
         cwd,
         env,
         graceMs,

@@ -1,29 +1,21 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isInfrastructureError, openSql, type Sql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
+import { openProxy, type DatabaseProxy } from "./database-proxy.ts";
 import { createDatabase } from "./test-service.ts";
 
 const ANSWER_TIMEOUT_MS = 200;
 
 let database: TestDatabase;
-let way: Server;
+let proxy: DatabaseProxy;
 let victim: Sql;
-const sockets = new Set<Socket>();
 /** Connections that exist already get no more bytes, as after a network was cut. */
 let silence = (): void => {};
 
-/** A proxy to Postgres, whose open connections can become silent without being closed. */
-async function openWay(databaseUrl: string): Promise<Server> {
-  const { hostname, port } = new URL(databaseUrl);
-  const server = createServer((client) => {
-    const backend = connect({ host: hostname, port: Number(port) });
-    for (const socket of [client, backend]) {
-      sockets.add(socket);
-      socket.on("error", () => socket.destroy());
-    }
+beforeAll(async () => {
+  database = await createDatabase(1);
+  proxy = await openProxy(database.url, (client, backend) => {
     backend.pipe(client);
     client.pipe(backend);
     const before = silence;
@@ -33,19 +25,8 @@ async function openWay(databaseUrl: string): Promise<Server> {
       client.unpipe(backend);
     };
   });
-  server.listen({ host: "127.0.0.1", port: 0 });
-  await once(server, "listening");
-  return server;
-}
-
-beforeAll(async () => {
-  database = await createDatabase(1);
-  way = await openWay(database.url);
-  const url = new URL(database.url);
-  url.hostname = "127.0.0.1";
-  url.port = String((way.address() as AddressInfo).port);
   victim = openSql({
-    url: url.href,
+    url: proxy.url,
     poolSize: 2,
     applicationName: "victim",
     answerTimeoutMs: ANSWER_TIMEOUT_MS,
@@ -53,8 +34,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const socket of sockets) socket.destroy();
-  way.close();
+  await proxy[Symbol.asyncDispose]();
   await victim.end({ timeout: 1 });
   await database[Symbol.asyncDispose]();
 });

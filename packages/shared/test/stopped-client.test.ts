@@ -1,9 +1,8 @@
-import { once } from "node:events";
-import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSql, type Sql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
+import { openProxy, type DatabaseProxy } from "./database-proxy.ts";
 import { createDatabase } from "./test-service.ts";
 
 /**
@@ -15,26 +14,22 @@ const LAST_TEXT = "/* the last statement */";
 const TRANSACTION_TIMEOUT = "25P04";
 
 let database: TestDatabase;
-let way: Server;
+let proxy: DatabaseProxy;
 let victim: Sql;
-const sockets = new Set<Socket>();
 /** Resolves when the proxy has forwarded the last data of the client. */
 const clientStopped = Promise.withResolvers<void>();
 /** What Postgres sends after the proxy has stopped forwarding the client's data. */
 let lastAnswers = "";
 
-/**
- * Starts a proxy to Postgres that forwards nothing from the client after `LAST_TEXT`, as if the
- * client received SIGSTOP.
- */
-async function openWay(databaseUrl: string): Promise<Server> {
-  const { hostname, port } = new URL(databaseUrl);
-  const server = createServer((client) => {
-    const backend = connect({ host: hostname, port: Number(port) });
-    for (const socket of [client, backend]) {
-      sockets.add(socket);
-      socket.on("error", () => socket.destroy());
-    }
+beforeAll(async () => {
+  database = await createDatabase(1);
+  // The role's transaction timeout is 15 s; the database of this test sets 6 s, to shorten the
+  // test.
+  const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
+  await database.ownerSql.unsafe(
+    `alter role postrider_sample in database ${row?.name} set transaction_timeout = '6s'`,
+  );
+  proxy = await openProxy(database.url, (client, backend) => {
     backend.pipe(client);
     backend.on("data", (bytes) => {
       if (client.isPaused()) lastAnswers += bytes.toString("latin1");
@@ -46,29 +41,11 @@ async function openWay(databaseUrl: string): Promise<Server> {
       clientStopped.resolve();
     });
   });
-  server.listen({ host: "127.0.0.1", port: 0 });
-  await once(server, "listening");
-  return server;
-}
-
-beforeAll(async () => {
-  database = await createDatabase(1);
-  // The role's transaction timeout is 15 s; the database of this test sets 6 s, to shorten the
-  // test.
-  const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
-  await database.ownerSql.unsafe(
-    `alter role postrider_sample in database ${row?.name} set transaction_timeout = '6s'`,
-  );
-  way = await openWay(database.url);
-  const url = new URL(database.url);
-  url.hostname = "127.0.0.1";
-  url.port = String((way.address() as AddressInfo).port);
-  victim = openSql({ url: url.href, poolSize: 1, applicationName: "victim" });
+  victim = openSql({ url: proxy.url, poolSize: 1, applicationName: "victim" });
 });
 
 afterAll(async () => {
-  for (const socket of sockets) socket.destroy();
-  way.close();
+  await proxy[Symbol.asyncDispose]();
   await victim.end({ timeout: 1 });
   await database[Symbol.asyncDispose]();
 });

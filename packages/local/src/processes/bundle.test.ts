@@ -16,7 +16,7 @@ function write(name: string, lines: readonly string[]): void {
 }
 
 function run(script: string): string {
-  return execFileSync(process.execPath, ["--enable-source-maps", script], { encoding: "utf8" });
+  return execFileSync(process.execPath, [script], { encoding: "utf8" });
 }
 
 test("a bundle reads the files beside its modules, and its stack traces name the source files", async () => {

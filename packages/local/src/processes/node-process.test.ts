@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { BUNDLE_FLAGS, NODE_FLAGS } from "#src/processes/node-process.ts";
+import { NODE_FLAGS } from "#src/processes/node-process.ts";
 import { root } from "#src/stack/layout.ts";
 import { serviceNames } from "#src/stack/services.ts";
 
@@ -10,7 +10,7 @@ test("services run Node with the flag that makes V8 collect its old generation w
 });
 
 test("the image and the start script of every service pass the same flags to Node as the local stack", () => {
-  const bundle = ["node", ...BUNDLE_FLAGS, "dist/main.js"];
+  const bundle = ["node", ...NODE_FLAGS, "dist/main.js"];
   const dockerfile = readFileSync(join(root, "Dockerfile"), "utf8");
   expect(dockerfile).toContain(`ENTRYPOINT [${bundle.map((word) => `"${word}"`).join(", ")}]`);
   // Node ignores code that was compiled with other flags.

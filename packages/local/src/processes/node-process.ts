@@ -25,13 +25,11 @@ export const NODE_FLAGS: readonly string[] = [
   "--max-semi-space-size=4",
   "--heap-growing-percent=100",
 ];
-/** How the local stack and the images start a bundle. */
-export const BUNDLE_FLAGS: readonly string[] = [...NODE_FLAGS, "--enable-source-maps"];
 
 /** Without a shell or wrapper, so that the pid is that of the process on the port. */
 export async function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
   const { script, graceMs, ...others } = options;
-  const started = startChild(process.execPath, [...BUNDLE_FLAGS, script], others);
+  const started = startChild(process.execPath, [...NODE_FLAGS, script], others);
   await once(started.child, "spawn");
   return toPart(started, ["SIGTERM", graceMs], ["SIGKILL", 1_000]);
 }

@@ -12,10 +12,14 @@ const ENTRY = "src/main.ts";
  * process of a container that has no handler, and on a busy machine a program loads for a minute:
  * without this, a pod that is stopped meanwhile runs until it is killed. A handler of the program
  * replaces this one.
+ *
+ * It also makes stack traces name the sources. Node's flag for that would parse the whole source
+ * map at each start, because pino asks for the stack of its caller.
  */
 const MAIN = `process.on("SIGTERM", () => {
   if (process.listenerCount("SIGTERM") === 1) process.exit(0);
 });
+process.setSourceMapsEnabled(true);
 await import("./program.js");
 `;
 

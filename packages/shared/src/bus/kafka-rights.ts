@@ -1,12 +1,9 @@
-import {
-  AclOperationTypes,
-  AclPermissionTypes,
-  AclResourceTypes,
-  ResourcePatternTypes,
-  type AclEntry,
-} from "kafkajs";
+import kafkajs, { type AclEntry } from "kafkajs";
 import { openKafka, withAdmin, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
 import { domainsOf, PRODUCERS, type Producer, type Topic } from "#src/bus/topics.ts";
+
+// Node finds only the first named exports of this CommonJS module.
+const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
 /** In alphabetical order. */
 export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
