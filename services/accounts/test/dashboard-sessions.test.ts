@@ -1,4 +1,4 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
 import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
@@ -159,6 +159,32 @@ test("a session ends with its API key, and no session is opened with a revoked o
   expect(endsAt).toBeLessThan(Date.now() + 3_601_000);
   await fixture.sql`update api_keys set expires_at = now() where id = ${expiring.keyId}`;
   expect(await openWith({ key: expiring.key })).toMatchObject({ outcome: "refused" });
+});
+
+test("a key that is made in the session of an expiring key expires with it at the latest", async () => {
+  const { apiKeys } = fixture.app;
+  const { keyId, workspaceId } = await createTenant(fixture.app);
+  const [{ end }] = await fixture.sql<[{ end: Date }]>`
+    update api_keys
+    set expires_at = now() + interval '1 hour'
+    where id = ${keyId}
+    returning expires_at as end`;
+  const request = { name: "Made", workspaceIds: [workspaceId], scopes: ["posts:read"] };
+  const createdIn = async (origin: object, expiresAt?: Date) => {
+    const context = { requestId: newId(), caller: "gateway" as const, origin };
+    const expiry = expiresAt === undefined ? {} : { expiresAt: timestampFromDate(expiresAt) };
+    const { apiKey } = await runInContext(context, () =>
+      apiKeys.createApiKey({ ...request, ...expiry }),
+    );
+    return apiKey?.expiresAt && timestampDate(apiKey.expiresAt);
+  };
+  const sooner = new Date(end.getTime() - 60_000);
+  const later = new Date(end.getTime() + 60_000);
+  expect(await createdIn({ keyId })).toEqual(end);
+  expect(await createdIn({ keyId }, later)).toEqual(end);
+  expect(await createdIn({ keyId }, sooner)).toEqual(sooner);
+  expect(await createdIn({ sessionId: newId() }, later)).toEqual(later);
+  expect(await createdIn({ sessionId: newId() })).toBeUndefined();
 });
 
 test("revoking an API key for one of its workspaces ends its sessions there, and it stays valid for the others", async () => {

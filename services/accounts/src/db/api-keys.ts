@@ -22,6 +22,8 @@ export interface NewApiKey {
   readonly scopes: readonly string[];
   readonly workspaceIds: readonly string[];
   readonly expiresAt: Date | undefined;
+  /** The key that asks for this one, which ends with it at the latest. */
+  readonly grantorId: string | undefined;
 }
 
 /** Returns undefined, and inserts nothing, when `expiresAt` has passed by the database's clock. */
@@ -30,7 +32,10 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
   const [row] = await sql<ApiKeyRow[]>`
     with inserted as (
       insert into api_keys (id, hash, prefix, name, scopes, expires_at)
-      select ${key.id}, ${key.hash}, ${key.prefix}, ${key.name}, ${key.scopes}::text[], ${expiresAt}::timestamptz
+      select ${key.id}, ${key.hash}, ${key.prefix}, ${key.name}, ${key.scopes}::text[], least(
+        ${expiresAt}::timestamptz,
+        (select expires_at from api_keys where id = ${key.grantorId ?? null})
+      )
       where ${expiresAt}::timestamptz is null or ${expiresAt}::timestamptz > now()
       returning id, prefix, name, scopes, expires_at, last_used_at, created_at
     ),

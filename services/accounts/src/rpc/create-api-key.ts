@@ -10,6 +10,7 @@ import { invalidRequest, notFound, unprocessable, type Violation } from "@postri
 import { isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 import { type ApiKeyRow, countMostKeys, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
 import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
@@ -53,7 +54,10 @@ async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | unde
   });
 }
 
-/** Only the answer contains the text of the API key; the database contains its hash. */
+/**
+ * Only the answer contains the text of the API key; the database contains its hash. A key that a
+ * session makes ends with the key that opened the session at the latest.
+ */
 export async function createApiKey(
   { sql, cell }: Pick<Dependencies, "sql" | "cell">,
   request: CreateApiKeyRequest,
@@ -78,6 +82,7 @@ export async function createApiKey(
     scopes,
     workspaceIds,
     expiresAt: parseExpiry(request),
+    grantorId: findContext()?.origin?.keyId,
   });
   if (row === undefined) throw invalidRequest([{ code: "in_the_past", path: "/expiresAt" }]);
   return { key, apiKey: toApiKey(row) };

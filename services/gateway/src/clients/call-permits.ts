@@ -1,4 +1,5 @@
 import type { DescMethodUnary } from "@bufbuild/protobuf";
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
@@ -11,11 +12,14 @@ import { findContext } from "@postrider/shared/telemetry/request-context";
 
 /** They wait for a platform, a foreign server or a file, so they get at most half of the calls. */
 const LONG_CALLS: ReadonlySet<DescMethodUnary> = new Set([
+  AccountService.method.connectAccount,
+  AccountService.method.disconnectAccount,
   AccountSettingsService.method.getAccountSettings,
   AccountSettingsService.method.updateAccountSettings,
   AuthorizationService.method.finishAuthorization,
   AutomationService.method.createBackfill,
   AutomationService.method.previewBackfill,
+  AutomationService.method.updateBackfill,
   CommentService.method.listComments,
   CommentService.method.requestCommentAction,
   MediaService.method.completeUpload,
