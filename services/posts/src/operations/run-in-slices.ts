@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { countServing } from "@postrider/shared/connect/rpc-telemetry";
+import { unavailable } from "@postrider/shared/errors";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { waitForOthers } from "@postrider/shared/process/wait-for-others";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 
 /** After this time long work lets the service do other work. */
 const SLICE_MS = 1;
@@ -16,12 +18,18 @@ const MAX_WAIT_MS = 60;
 
 /** One slice of all long work at a time, however many requests need it. */
 const turns = new Semaphore({ total: 1, maxWaiting: Infinity });
+/** One request of a workspace waits for a turn at a time, so that the workspaces take turns. */
+const owners = new Semaphore({ total: Infinity, perKey: 1, maxWaiting: Infinity });
 let inWork = 0;
 
+/** @throws `unavailable` when the time of the request is over. */
 export async function runInSlices<T>(steps: Iterator<void, T>): Promise<T> {
+  const { workspaceId = "", deadlineAt = Infinity } = findContext() ?? {};
   inWork += 1;
   try {
     for (let left = MAX_WAIT_MS; ;) {
+      using _own = await owners.acquire({ key: workspaceId });
+      if (performance.now() >= deadlineAt) throw unavailable();
       left -= await waitForOthers(() => countServing() - inWork, left);
       const last = await runSlice(steps);
       if (last !== undefined) return last.value;
