@@ -47,7 +47,8 @@ create table publish_tasks (
   is_limited boolean not null default false,
   -- The restore (`deployment.restored_at`) that last made the outcome of the task uncertain.
   doubted_at timestamptz,
-  -- True while the outcome in question is that of calls that a restore removed from the data.
+  -- True while the outcome in question is that of calls that a restore removed from the data, or whose handles an import
+  -- did not bring.
   is_restored boolean not null default false,
   external_id text,
   permalink text,

@@ -1,4 +1,5 @@
 import { createSecretKey, randomBytes } from "node:crypto";
+import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import {
   changed,
@@ -55,12 +56,18 @@ function withTask(values: object): ExportedRows {
 async function readTask(sql: Sql) {
   const [task] = await sql`
     select status, is_cancelled, open_unknowns, wake_at <= now() as is_awake,
-      first_unknown_at = called_at as is_searched_from_call
+      first_unknown_at = called_at as is_searched_from_call, is_restored
     from publish_tasks`;
   return task;
 }
 
-const OPEN = { open_unknowns: 0, unknown_count: 0, is_cancelled: false, published_at: null };
+const OPEN = {
+  open_unknowns: 0,
+  unknown_count: 0,
+  is_restored: false,
+  is_cancelled: false,
+  published_at: null,
+};
 const CALLING = {
   ...OPEN,
   status: "calling",
@@ -90,11 +97,28 @@ test("a publishing call that was in progress when it was exported has an unknown
     isCancelled: false,
     openUnknowns: 1,
     isSearchedFromCall: true,
+    isRestored: true,
   };
   expect(await readTask(given.sql)).toEqual({ ...unknown, isAwake: false });
   await given.release(one);
   expect(await readTask(given.sql)).toEqual({ ...unknown, isAwake: true });
 });
+
+test.each(["queued", "working", "unknown", "reconciling"])(
+  "a target that is %s and that an earlier call may have published is searched for by its content after the import, and not sent before",
+  async (status) => {
+    await using given = await open();
+    const uncertain = { ...CALLING, status, open_unknowns: 1, unknown_count: 1, looks: 2 };
+    const [task, twin] = [{}, { target_id: newId(), due_at: "2026-11-20T09:00:00+00:00" }].map(
+      (own) => changed(exported.publish_tasks?.[0], { ...uncertain, content_hash: "same", ...own }),
+    );
+    await given.importAll(one, { ...exported, publish_tasks: [task ?? "", twin ?? ""] });
+    const rests = { status: "unknown", openUnknowns: 1, isRestored: true, isAwake: false };
+    expect(await readTask(given.sql)).toMatchObject(rests);
+    await given.release(one);
+    expect(await readTask(given.sql)).toMatchObject({ ...rests, isAwake: true });
+  },
+);
 
 test("a target whose publishing call had not begun waits again after the import, and takes no place in work", async () => {
   await using given = await open();
@@ -103,6 +127,7 @@ test("a target whose publishing call had not begun waits again after the import,
   expect(await readTask(given.sql)).toMatchObject({
     status: "queued",
     openUnknowns: 0,
+    isRestored: false,
     isAwake: true,
   });
 });

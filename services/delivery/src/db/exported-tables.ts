@@ -1,5 +1,9 @@
 import type { ExportedTables } from "@postrider/shared/workspaces/export-service";
 
+/** An earlier call of a target may have published it. */
+const IS_UNCERTAIN =
+  "(r.status in ('calling', 'unknown', 'reconciling') or (r.status in ('queued', 'working') and r.open_unknowns > 0))";
+
 /**
  * A call that was in progress when its row was exported has an unknown outcome, and one that had
  * not begun waits again. Both rest for longer than any import takes; its end wakes them.
@@ -15,6 +19,19 @@ const RESTING_CALL = {
     "case when r.status = 'calling' then coalesce(r.first_unknown_at, r.called_at) else r.first_unknown_at end",
 };
 
+/**
+ * Without its handles a target cannot be continued, so its post is searched for like after a
+ * restore. Until its search, several that cannot be told apart may be uncertain.
+ */
+const RESTING_TARGET = {
+  ...RESTING_CALL,
+  status: `case when ${IS_UNCERTAIN} then 'unknown' when r.status = 'working' then 'queued' else r.status end`,
+  wake_at: `case when ${IS_UNCERTAIN} or r.status = 'working' then now() + interval '400 days' else r.wake_at end`,
+  is_restored: `case when ${IS_UNCERTAIN} then true else r.is_restored end`,
+  looks: `case when ${IS_UNCERTAIN} then 0 else r.looks end`,
+  content_hash: `case when ${IS_UNCERTAIN} then null else r.content_hash end`,
+};
+
 const UNUSED = ["cause", "lease_owner", "fence", "crash_count"];
 
 /**
@@ -23,7 +40,7 @@ const UNUSED = ["cause", "lease_owner", "fence", "crash_count"];
  * and no reply is sent a second time.
  */
 export const EXPORTED_TABLES: ExportedTables = {
-  publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_CALL },
+  publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_TARGET },
   publish_attempts: { omitted: ["fence"], imported: { fence: "0" } },
   // The owner of the workspace starts them when the accounts are connected.
   automation_rules: {
