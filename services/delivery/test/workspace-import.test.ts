@@ -3,6 +3,7 @@ import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import {
   changed,
+  expectEachTableDecided,
   type ExportedRows,
   exportRows,
   openImport,
@@ -75,6 +76,56 @@ const CALLING = {
   called_at: "2026-11-20T09:00:00+00:00",
   call_until: "2026-11-20T09:01:00+00:00",
 };
+
+test("each table of delivery is exported or has a reason not to be", async () => {
+  await using given = await open();
+  await expectEachTableDecided(given.sql, EXPORTED_TABLES, {
+    account_breakers: "limits are met again",
+    account_queues: "made from the tasks",
+    automation_accounts: "polled anew",
+    automation_media: "read anew; handled comments have runs",
+    automation_sending: "of the installation",
+    backfill_results: "do not go along",
+    backfills: "do not go along",
+    comment_action_queues: "made from the actions",
+    deletion_tasks: "carried out before a move, requested anew by posts after another import",
+    inbox_comments: "read anew",
+    inbox_reads: "read anew",
+    live_checks: "a check of the installation",
+    metrics_accounts: "made from the metrics",
+    metrics_apps: "of the installation",
+    pauses: "carried by the tool",
+    platform_breakers: "of the installation",
+    platform_limits: "of the installation",
+    webhook_attempts: "history",
+    webhook_compositions: "sent by the old cell",
+    webhook_deliveries: "history",
+    webhook_events: "history",
+    webhook_leases: "made from the subscriptions",
+    webhook_queue: "sent by the old cell",
+    webhook_secrets: "sealed for the other cell, or new",
+    webhook_usage: "of the history",
+    webhook_usage_changes: "of the history",
+  });
+});
+
+test("a published target whose id the platform has not returned yet is asked about after the import, for no longer than before", async () => {
+  await using given = await open();
+  const question = {
+    created_at: "2026-11-20T09:00:00+00:00",
+    wake_at: "2026-11-20T09:05:00+00:00",
+  };
+  const questions = [changed(exported.detail_questions?.[0], question)];
+  await given.importAll(one, { ...exported, detail_questions: questions });
+  const read = async () =>
+    await given.sql`
+      select created_at, wake_at <= now() as is_asked
+      from detail_questions`;
+  const createdAt = new Date(question.created_at);
+  expect(await read()).toEqual([{ createdAt, isAsked: false }]);
+  await given.release(one);
+  expect(await read()).toEqual([{ createdAt, isAsked: true }]);
+});
 
 test("each exported row of a workspace is there after its import, and what sends by itself is paused", async () => {
   await using given = await open();

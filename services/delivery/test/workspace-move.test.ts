@@ -96,7 +96,13 @@ test("the secrets of webhooks arrive sealed for the other cell, and subscription
   await using target = await openDatabase();
   const { removed: workspaceId } = await fillTwoWorkspaces(source);
   await source.sql`update publish_tasks set account_id = gen_random_uuid()`;
-  for (const table of ["publish_tasks", "automation_rules", "comment_actions", "target_metrics"])
+  for (const table of [
+    "publish_tasks",
+    "detail_questions",
+    "automation_rules",
+    "comment_actions",
+    "target_metrics",
+  ])
     await source.sql`update ${source.sql(table)} set platform = 'x'`;
   await source.sql`update automation_rules set status = 'active', activated_at = now(), skip_before = null`;
   await source.sql`update webhook_subscriptions set status = 'active', signing = 'hmac-sha256', public_key = null`;

@@ -2,6 +2,7 @@ import { newId } from "@postrider/shared/ids";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import {
   changed,
+  expectEachTableDecided,
   type ExportedRows,
   exportRows,
   openImport,
@@ -67,6 +68,14 @@ function comparable(rows: ExportedRows): object {
     }),
   );
 }
+
+test("each table of posts is exported or has a reason not to be", async () => {
+  await using given = await open();
+  await expectEachTableDecided(given.sql, EXPORTED_TABLES, {
+    post_limits: "of the installation",
+    post_usage: "counted from the posts",
+  });
+});
 
 test("an imported workspace has every exported row again, and its scheduled post is cancelled until the import is released", async () => {
   await using given = await open();

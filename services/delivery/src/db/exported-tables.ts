@@ -42,6 +42,8 @@ const UNUSED = ["cause", "lease_owner", "fence", "crash_count"];
 export const EXPORTED_TABLES: ExportedTables = {
   publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_TARGET },
   publish_attempts: { omitted: ["fence"], imported: { fence: "0" } },
+  // Platforms are asked when the accounts work here, and for no longer than they would have been.
+  detail_questions: { imported: { wake_at: "now() + interval '400 days'" } },
   // The owner of the workspace starts them when the accounts are connected.
   automation_rules: {
     imported: {

@@ -31,12 +31,18 @@ interface CopyDeps {
   readonly sealingKeys: readonly SealingKey[];
 }
 
+function isHandles(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).every((each) => typeof each === "string");
+}
+
 /** Each part of the service makes what its imported rows need. */
 function createImports({ sql, sealingKeys }: CopyDeps) {
   return createRowImportService({
     sql,
     tables: EXPORTED_TABLES,
-    isReadable: (_table, { platform = "x" }) => isPlatformId(platform as string),
+    isReadable: (table, { platform = "x", handles }) =>
+      isPlatformId(platform as string) && (table !== "detail_questions" || isHandles(handles)),
     prepare: stopImport,
     release: async (workspaceId, isCopy) => {
       await releaseImportedTasks(sql, workspaceId, isCopy);
