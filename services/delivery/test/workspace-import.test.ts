@@ -194,6 +194,39 @@ test("what was not finished is never sent when the exported workspace may have g
   expect(failed).toEqual({ status: "failed", errorCode: "outcome_unknown" });
 });
 
+test.each([
+  ["publish_tasks", "published"],
+  ["comment_actions", "succeeded"],
+])(
+  "rows of %s that an export brings block no call of the account of the platform that they name, and own nothing on it",
+  async (table, success) => {
+    await using given = await open();
+    const claim = { external_account_id: "another's", account_id: one, platform: "x" };
+    const read = async (values: object) => {
+      await given.sql`delete from ${given.sql(table)}`;
+      await given.importAll(one, {
+        [table]: [changed(exported[table]?.[0], { ...claim, ...values })],
+      });
+      return await given.sql`
+        select external_account_id, unconfirmed_account_id
+        from ${given.sql(table)}`;
+    };
+    const isAction = table === "comment_actions";
+    const [unended, ended] = isAction
+      ? [{ finished_at: null }, { finished_at: "2026-11-20T09:00:00+00:00" }]
+      : [{}, {}];
+    expect(await read({ status: "unknown", ...unended })).toEqual([
+      { externalAccountId: null, unconfirmedAccountId: null },
+    ]);
+    expect(await read({ status: success, ...ended })).toEqual([
+      { externalAccountId: null, unconfirmedAccountId: "another's" },
+    ]);
+    expect(await read({ status: success, ...ended, external_account_id: null })).toEqual([
+      { externalAccountId: null, unconfirmedAccountId: "" },
+    ]);
+  },
+);
+
 test("an imported webhook subscription has a new secret and can be leased", async () => {
   await using given = await open();
   await given.importAll(one, exported);

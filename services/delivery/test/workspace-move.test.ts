@@ -91,11 +91,11 @@ test("a move waits until delivery has heard of it and no call is in progress, an
   expect(await listOpenCalls(sql, id)).toEqual(["1 calls that publish", "1 deletions of posts"]);
 });
 
-test("the secrets of webhooks arrive sealed for the other cell, and subscriptions and rules that were active go on there", async () => {
+test("the secrets of webhooks arrive sealed for the other cell, subscriptions and rules that were active go on there, and published targets keep their account of the platform", async () => {
   await using source = await openDatabase();
   await using target = await openDatabase();
   const { removed: workspaceId } = await fillTwoWorkspaces(source);
-  await source.sql`update publish_tasks set account_id = gen_random_uuid()`;
+  await source.sql`update publish_tasks set account_id = gen_random_uuid(), status = 'published', external_account_id = 'me'`;
   for (const table of [
     "publish_tasks",
     "detail_questions",
@@ -133,4 +133,7 @@ test("the secrets of webhooks arrive sealed for the other cell, and subscription
     { status: "active", skipBefore: null },
   ]);
   expect(await listSigningSecrets(target.sql, [workspaceId])).toHaveLength(1);
+  expect(await target.sql`select external_account_id from publish_tasks`).toEqual([
+    { externalAccountId: "me" },
+  ]);
 });

@@ -5,10 +5,21 @@ const IS_UNCERTAIN =
   "(r.status in ('calling', 'unknown', 'reconciling') or (r.status in ('queued', 'working') and r.open_unknowns > 0))";
 
 /**
+ * The author of an export may have named the accounts of others. A call that may still be made
+ * names its account when it is made or searched for.
+ */
+const UNCONFIRMED_ACCOUNT = {
+  external_account_id: "null",
+  unconfirmed_account_id:
+    "case when r.status in ('published', 'succeeded', 'failed', 'dropped') then coalesce(r.external_account_id, '') end",
+};
+
+/**
  * A call that was in progress when its row was exported has an unknown outcome, and one that had
  * not begun waits again. Both rest for longer than any import takes; its end wakes them.
  */
 const RESTING_CALL = {
+  ...UNCONFIRMED_ACCOUNT,
   status:
     "case r.status when 'working' then 'queued' when 'calling' then 'unknown' when 'reconciling' then 'unknown' else r.status end",
   wake_at:
@@ -32,7 +43,7 @@ const RESTING_TARGET = {
   content_hash: `case when ${IS_UNCERTAIN} then null else r.content_hash end`,
 };
 
-const UNUSED = ["cause", "lease_owner", "fence", "crash_count"];
+const UNUSED = ["cause", "lease_owner", "fence", "crash_count", "unconfirmed_account_id"];
 
 /**
  * Without the secrets of webhooks, what is sealed with keys of the installation, and what only

@@ -5,11 +5,13 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
+import { hasOpenedSecrets } from "@postrider/shared/workspaces/import-state";
 import {
   createSecretTransferService,
   type SecretTransferOptions,
 } from "@postrider/shared/workspaces/secret-transfer";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { confirmExternalAccounts } from "#src/db/external-accounts.ts";
 import { isFrozen } from "#src/db/stopped-workspaces.ts";
 import { lockAccount, pollNow } from "#src/engagement/db/automation-accounts.ts";
 import {
@@ -45,6 +47,7 @@ function createImports({ sql, sealingKeys }: CopyDeps) {
       isPlatformId(platform as string) && (table !== "detail_questions" || isHandles(handles)),
     prepare: stopImport,
     release: async (workspaceId, isCopy) => {
+      if (await hasOpenedSecrets(sql, workspaceId)) await confirmExternalAccounts(sql, workspaceId);
       await releaseImportedTasks(sql, workspaceId, isCopy);
       await releaseImportedEngagement(sql, workspaceId, isCopy);
       await releaseImportedWebhooks(sql, { sealingKeys }, workspaceId);
