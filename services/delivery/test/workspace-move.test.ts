@@ -82,13 +82,24 @@ test("a move waits until delivery has heard of it and no call is in progress, an
   const { removed: id } = await fillTwoWorkspaces(database);
   await sql`update deletion_tasks set status = 'deleted'`;
   await sql`update comment_actions set status = 'failed', finished_at = now()`;
-  await sql`update publish_tasks set status = 'unknown', wake_at = now() + interval '1 hour'`;
+  await sql`update publish_tasks set status = 'unknown', wake_at = now() + interval '1 hour', post_id = gen_random_uuid()`;
   expect(await listOpenCalls(sql, id)).toEqual(["publishing, which has not heard of the move"]);
   await stopWorkspaces(sql, [frozen(id)]);
   expect(await listOpenCalls(sql, id)).toEqual([]);
   await sql`update publish_tasks set status = 'calling', call_until = now() + interval '1 minute' where workspace_id = ${id}`;
   await sql`update deletion_tasks set status = 'queued' where workspace_id = ${id}`;
   expect(await listOpenCalls(sql, id)).toEqual(["1 calls that publish", "1 deletions of posts"]);
+});
+
+test("a move waits for a live check whose post may be on the platform, because it is deleted here", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const { removed: id } = await fillTwoWorkspaces(database);
+  await stopWorkspaces(sql, [frozen(id)]);
+  await sql`update deletion_tasks set status = 'deleted'`;
+  await sql`update comment_actions set status = 'failed', finished_at = now()`;
+  await sql`update publish_tasks set status = 'unknown', post_id = target_id`;
+  expect(await listOpenCalls(sql, id)).toEqual(["1 live checks"]);
 });
 
 test("the secrets of webhooks arrive sealed for the other cell, subscriptions and rules that were active go on there, and published targets keep their account of the platform", async () => {
