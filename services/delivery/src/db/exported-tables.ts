@@ -31,8 +31,9 @@ const RESTING_CALL = {
 };
 
 /**
- * Without its handles a target cannot be continued, so its post is searched for like after a
- * restore. Until its search, several that cannot be told apart may be uncertain.
+ * Without its handles, which only a move brings, a target cannot be continued, so its post is
+ * searched for like after a restore. Until its search, several that cannot be told apart may be
+ * uncertain.
  */
 const RESTING_TARGET = {
   ...RESTING_CALL,

@@ -20,6 +20,11 @@ import {
   resumeRule,
 } from "#src/engagement/db/automation-rules.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
+import {
+  createHandleSealing,
+  readMovedHandles,
+  writeMovedHandles,
+} from "#src/publishing/db/handles.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import {
   type MovedWebhooks,
@@ -72,9 +77,14 @@ async function resumeMovedRules(
   }
 }
 
-/** What goes to another cell with a workspace, so that its webhooks and automations go on there. */
+/**
+ * What goes to another cell with a workspace, so that its webhooks and automations go on there and
+ * posts whose outcome is not known are recognised by the ids that the platforms returned for them.
+ */
 function createSecrets({ sql, sealingKeys }: CopyDeps): SecretTransferOptions {
+  const sealing = createHandleSealing(sealingKeys);
   type Content = {
+    readonly handles: Awaited<ReturnType<typeof readMovedHandles>>;
     readonly webhooks: MovedWebhooks;
     readonly rules: Awaited<ReturnType<typeof listActiveRules>>;
   };
@@ -84,11 +94,14 @@ function createSecrets({ sql, sealingKeys }: CopyDeps): SecretTransferOptions {
     isFrozen,
     read: async (workspaceId) => {
       const webhooks = await readMovedWebhooks(sql, { sealingKeys }, workspaceId);
-      const content: Content = { webhooks, rules: await listActiveRules(sql, workspaceId) };
+      const handles = await readMovedHandles(sql, sealing, workspaceId);
+      const rules = await listActiveRules(sql, workspaceId);
+      const content: Content = { handles, webhooks, rules };
       return { content, next: undefined };
     },
     write: async (tx, workspaceId, content) => {
-      const { webhooks, rules } = content as Content;
+      const { handles: moved, webhooks, rules } = content as Content;
+      await writeMovedHandles(tx, sealing, { workspaceId, moved });
       await writeMovedWebhooks(tx, { sealingKeys }, workspaceId, webhooks);
       await resumeMovedRules(tx, workspaceId, rules);
     },
