@@ -57,7 +57,8 @@ function withTask(values: object): ExportedRows {
 async function readTask(sql: Sql) {
   const [task] = await sql`
     select status, is_cancelled, open_unknowns, wake_at <= now() as is_awake,
-      first_unknown_at = called_at as is_searched_from_call, is_restored
+      first_unknown_at = called_at as is_searched_from_call, is_restored,
+      error_code
     from publish_tasks`;
   return task;
 }
@@ -72,6 +73,7 @@ const OPEN = {
 const CALLING = {
   ...OPEN,
   status: "calling",
+  error_code: null,
   first_unknown_at: null,
   called_at: "2026-11-20T09:00:00+00:00",
   call_until: "2026-11-20T09:01:00+00:00",
@@ -149,6 +151,7 @@ test("a publishing call that was in progress when it was exported has an unknown
     openUnknowns: 1,
     isSearchedFromCall: true,
     isRestored: true,
+    errorCode: "outcome_unknown",
   };
   expect(await readTask(given.sql)).toEqual({ ...unknown, isAwake: false });
   await given.release(one);
@@ -164,7 +167,14 @@ test.each(["queued", "working", "unknown", "reconciling"])(
       (own) => changed(exported.publish_tasks?.[0], { ...uncertain, content_hash: "same", ...own }),
     );
     await given.importAll(one, { ...exported, publish_tasks: [task ?? "", twin ?? ""] });
-    const rests = { status: "unknown", openUnknowns: 1, isRestored: true, isAwake: false };
+    const rests = {
+      status: "unknown",
+      openUnknowns: 1,
+      isRestored: true,
+      isAwake: false,
+      // What the platform still processes has no error.
+      errorCode: status === "queued" || status === "working" ? "outcome_unknown" : null,
+    };
     expect(await readTask(given.sql)).toMatchObject(rests);
     await given.release(one);
     expect(await readTask(given.sql)).toMatchObject({ ...rests, isAwake: true });

@@ -41,6 +41,9 @@ const RESTING_TARGET = {
   wake_at: `case when ${IS_UNCERTAIN} or r.status = 'working' then now() + interval '400 days' else r.wake_at end`,
   is_restored: `case when ${IS_UNCERTAIN} then true else r.is_restored end`,
   looks: `case when ${IS_UNCERTAIN} then 0 else r.looks end`,
+  // Without an error, a search would take the post for one that the platform still processes.
+  error_code: `case when ${IS_UNCERTAIN} and r.status in ('queued', 'working', 'calling') then coalesce(r.error_code, 'outcome_unknown') else r.error_code end`,
+  error_message: `case when ${IS_UNCERTAIN} and r.status in ('queued', 'working', 'calling') then coalesce(r.error_message, 'the outcome of a call is unknown') else r.error_message end`,
   content_hash: `case when ${IS_UNCERTAIN} then null else r.content_hash end`,
 };
 

@@ -61,7 +61,11 @@ async function bring(workspaceId: string, from: Cell, to: Cell, isMove: boolean)
 /** A post that is on the platform, and whose outcome the new cell does not know. */
 async function publishWithoutAnswer(
   name: keyof typeof platforms,
-  { text, isMove }: { readonly text: string; readonly isMove: boolean },
+  {
+    text,
+    isMove,
+    isRestored = false,
+  }: { readonly text: string; readonly isMove: boolean; readonly isRestored?: boolean },
 ) {
   const platform = platforms[name];
   await using source = await openDatabase();
@@ -81,7 +85,8 @@ async function publishWithoutAnswer(
   await old.crash();
   await source.sql`
     update publish_tasks
-    set status = 'unknown', open_unknowns = 1, unknown_count = 1, first_unknown_at = called_at`;
+    set status = 'unknown', open_unknowns = 1, unknown_count = 1, first_unknown_at = called_at,
+      is_restored = ${isRestored}`;
   await bring(moved.workspaceId, from, to, isMove);
   return { platform, target, moved, worker: start(target, to) };
 }
@@ -100,8 +105,22 @@ test.each([
     await untilStatus(target.sql, given.moved, "published");
     const { externalId } = await readTask(target.sql, given.moved);
     expect(await given.platform.visible()).toMatchObject([{ id: externalId }]);
+    const isRestored = how === "is imported";
+    expect(await target.sql`select is_restored from publish_tasks`).toEqual([{ isRestored }]);
   },
 );
+
+test("a post that a restore of the old cell made uncertain is searched for like after a restore also after a move", async () => {
+  const given = await publishWithoutAnswer("youtube", {
+    text: "once",
+    isMove: true,
+    isRestored: true,
+  });
+  await using target = given.target;
+  await using _worker = given.worker;
+  await untilStatus(target.sql, given.moved, "published");
+  expect(await target.sql`select is_restored from publish_tasks`).toEqual([{ isRestored: true }]);
+});
 
 test("a post without text whose outcome is unknown is recognised by its id after a move", async () => {
   const given = await publishWithoutAnswer("bluesky", { text: "", isMove: true });
