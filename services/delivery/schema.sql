@@ -226,6 +226,7 @@ create table delivery.comment_actions (
   account_id uuid not null,
   platform text not null,
   external_account_id text,
+  unconfirmed_account_id text,
   media_id text not null,
   comment_id text not null,
   comment_created_at timestamp with time zone,
@@ -277,6 +278,7 @@ CREATE UNIQUE INDEX comment_actions_one_external_open ON delivery.comment_action
 CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
 CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE INDEX comment_actions_unconfirmed ON delivery.comment_actions USING btree (workspace_id) WHERE (unconfirmed_account_id IS NOT NULL);
 CREATE INDEX comment_actions_visibility ON delivery.comment_actions USING btree (platform, comment_id, call_until) WHERE (type = ANY (ARRAY['hide'::text, 'unhide'::text]));
 CREATE INDEX comment_actions_waiting_private_replies ON delivery.comment_actions USING btree (created_at) WHERE ((type = 'private_reply'::text) AND (status = 'queued'::text));
 CREATE INDEX comment_actions_waiting_visibility ON delivery.comment_actions USING btree (account_id, comment_id, created_at, id) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text])));
@@ -500,6 +502,7 @@ create table delivery.publish_tasks (
   account_id uuid not null,
   platform text not null,
   external_account_id text,
+  unconfirmed_account_id text,
   content_hash text,
   status text not null,
   is_cancelled boolean not null default false,
@@ -547,6 +550,7 @@ CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING bt
 CREATE UNIQUE INDEX publish_tasks_one_external_content ON delivery.publish_tasks USING btree (platform, external_account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_published ON delivery.publish_tasks USING btree (target_id) WHERE (status = 'published'::text);
 CREATE INDEX publish_tasks_restored ON delivery.publish_tasks USING btree (doubted_at) WHERE is_restored;
+CREATE INDEX publish_tasks_unconfirmed ON delivery.publish_tasks USING btree (workspace_id) WHERE (unconfirmed_account_id IS NOT NULL);
 CREATE INDEX publish_tasks_with_handles ON delivery.publish_tasks USING btree (target_id) WHERE (handles IS NOT NULL);
 CREATE TRIGGER queue_changed_tasks AFTER UPDATE ON delivery.publish_tasks REFERENCING OLD TABLE AS previous NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_changed_tasks();
 CREATE TRIGGER queue_inserted_tasks AFTER INSERT ON delivery.publish_tasks REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION queue_inserted_tasks();

@@ -108,6 +108,17 @@ test("disconnecting an account does not revoke the person's grant when another w
   expect(await disconnect(other)).toEqual(["unconfirmed", undefined]);
 });
 
+test("an imported account that was never connected here does not keep the grant of another workspace from being revoked", async () => {
+  const ref = await fixture.connect("youtube");
+  await fixture.sql`
+    insert into accounts (id, workspace_id, platform, external_id, username, display_name, permissions, status)
+    select gen_random_uuid(), ${await fixture.createWorkspace()}, platform, external_id, username, display_name,
+      permissions, 'reconnect_required'
+    from accounts
+    where id = ${ref.accountId}`;
+  expect(await disconnect(ref)).toEqual(["unconfirmed", undefined]);
+});
+
 test("DisconnectAccount returns `not_found` for an account of another workspace and leaves the account active", async () => {
   const ref = await fixture.connect("x");
   const foreign = { ...ref, workspaceId: await fixture.createWorkspace() };

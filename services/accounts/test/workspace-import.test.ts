@@ -1,6 +1,11 @@
 import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { changed, exportRows, openImport } from "@postrider/shared/testing/workspace-import";
+import {
+  changed,
+  expectEachTableDecided,
+  exportRows,
+  openImport,
+} from "@postrider/shared/testing/workspace-import";
 import { expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
@@ -33,6 +38,20 @@ async function open() {
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }
+
+test("each table of accounts is exported or has a reason not to be", async () => {
+  await expectEachTableDecided(fixture.sql, EXPORTED_TABLES, {
+    api_key_workspaces: "sealed for the other cell, or created anew",
+    api_keys: "sealed for the other cell, or created anew",
+    authorizations: "begun anew",
+    credentials: "sealed for the other cell, or connected anew",
+    dashboard_links: "people log in again",
+    dashboard_sessions: "people log in again",
+    request_budgets: "of the installation",
+    workspace_imports: "of the import",
+    workspace_removals: "of the installation",
+  });
+});
 
 test("an imported workspace is stopped until its import has ended, and its accounts have to be connected again", async () => {
   await using given = await open();

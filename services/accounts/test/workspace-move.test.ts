@@ -106,6 +106,23 @@ test("a frozen workspace is read, keeps its keys and accounts as they are, renew
   );
 });
 
+test("a move waits for a token refresh whose lease ran out before its process stored the new tokens, until the process must have died", async () => {
+  await using given = await open();
+  const { from, workspaceId, accountId } = given;
+  const account = { workspaceId, accountId };
+  await claimRefresh(fixture.sql, account, { version: 1, deploymentId: DEPLOYMENT });
+  await given.freeze();
+  const endedBefore = async (minutes: number) => {
+    await fixture.sql`
+      update credentials
+      set refresh_lease_until = now() - ${minutes} * interval '1 minute'
+      where account_id = ${accountId}`;
+    return (await from.exports.listOpenWork({ workspaceId })).openWork;
+  };
+  expect(await endedBefore(9)).toContain("1 token refreshes");
+  expect(await endedBefore(11)).not.toContain("1 token refreshes");
+});
+
 test("tokens and API keys arrive sealed for the other cell, where the account needs no reconnect and the old key works once the import has ended, and a login with it is sent there", async () => {
   await using given = await open();
   const { source, target, from, to, workspaceId, key } = given;

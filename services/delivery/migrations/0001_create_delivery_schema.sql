@@ -11,6 +11,9 @@ create table publish_tasks (
   -- The platform's id of the account that a call is made for. Accounts of several workspaces can be the same account on
   -- the platform. Null until a worker begins a call or searches the platform for one.
   external_account_id text,
+  -- What the export said of an ended task; empty if nothing. Until it is confirmed, the task counts for its own account
+  -- only: the author of the export may have named accounts and posts of others.
+  unconfirmed_account_id text,
   content_hash text,
   status text not null check (status in (
     'queued', 'working', 'calling', 'unknown', 'reconciling', 'published', 'failed', 'dropped'
@@ -47,7 +50,8 @@ create table publish_tasks (
   is_limited boolean not null default false,
   -- The restore (`deployment.restored_at`) that last made the outcome of the task uncertain.
   doubted_at timestamptz,
-  -- True while the outcome in question is that of calls that a restore removed from the data.
+  -- True while the outcome in question is that of calls that a restore removed from the data, or whose handles an import
+  -- did not bring.
   is_restored boolean not null default false,
   external_id text,
   permalink text,
@@ -92,6 +96,8 @@ create index publish_tasks_live_external on publish_tasks (platform, external_ac
 create index publish_tasks_by_external on publish_tasks (external_id) where external_id is not null;
 -- Tasks whose outcome a restore made uncertain, so that they are found when an operator declares the restore lossless.
 create index publish_tasks_restored on publish_tasks (doubted_at) where is_restored;
+-- Finds the imported tasks of a workspace whose accounts of the platform are not confirmed.
+create index publish_tasks_unconfirmed on publish_tasks (workspace_id) where unconfirmed_account_id is not null;
 -- Finds the sealed handles, whose keys a service that starts needs.
 create index publish_tasks_with_handles on publish_tasks (target_id) where handles is not null;
 
@@ -352,6 +358,8 @@ create table comment_actions (
   -- The platform's id of the account that a call is made for. Null until a worker begins a call or searches the
   -- platform for one.
   external_account_id text,
+  -- What the export said of an ended action; see `publish_tasks`.
+  unconfirmed_account_id text,
   media_id text not null,
   comment_id text not null,
   -- When the comment was written; null for private replies.
@@ -442,6 +450,8 @@ create index comment_actions_visibility on comment_actions (platform, comment_id
   where type in ('hide', 'unhide');
 -- Finds the oldest actions of a workspace, which are removed.
 create index comment_actions_by_workspace on comment_actions (workspace_id, id);
+-- Finds the imported actions of a workspace whose accounts of the platform are not confirmed.
+create index comment_actions_unconfirmed on comment_actions (workspace_id) where unconfirmed_account_id is not null;
 -- Finds other actions on a comment.
 create index comment_actions_comment on comment_actions (account_id, comment_id);
 -- Finds the comments on media that are hidden.

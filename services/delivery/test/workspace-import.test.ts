@@ -1,7 +1,9 @@
 import { createSecretKey, randomBytes } from "node:crypto";
+import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import {
   changed,
+  expectEachTableDecided,
   type ExportedRows,
   exportRows,
   openImport,
@@ -55,19 +57,77 @@ function withTask(values: object): ExportedRows {
 async function readTask(sql: Sql) {
   const [task] = await sql`
     select status, is_cancelled, open_unknowns, wake_at <= now() as is_awake,
-      first_unknown_at = called_at as is_searched_from_call
+      first_unknown_at = called_at as is_searched_from_call, is_restored,
+      error_code
     from publish_tasks`;
   return task;
 }
 
-const OPEN = { open_unknowns: 0, unknown_count: 0, is_cancelled: false, published_at: null };
+const OPEN = {
+  open_unknowns: 0,
+  unknown_count: 0,
+  is_restored: false,
+  is_cancelled: false,
+  published_at: null,
+};
 const CALLING = {
   ...OPEN,
   status: "calling",
+  error_code: null,
   first_unknown_at: null,
   called_at: "2026-11-20T09:00:00+00:00",
   call_until: "2026-11-20T09:01:00+00:00",
 };
+
+test("each table of delivery is exported or has a reason not to be", async () => {
+  await using given = await open();
+  await expectEachTableDecided(given.sql, EXPORTED_TABLES, {
+    account_breakers: "limits are met again",
+    account_queues: "made from the tasks",
+    automation_accounts: "polled anew",
+    automation_media: "read anew; handled comments have runs",
+    automation_sending: "of the installation",
+    backfill_results: "do not go along",
+    backfills: "do not go along",
+    comment_action_queues: "made from the actions",
+    deletion_tasks: "carried out before a move, requested anew by posts after another import",
+    inbox_comments: "read anew",
+    inbox_reads: "read anew",
+    live_checks: "a check of the installation",
+    metrics_accounts: "made from the metrics",
+    metrics_apps: "of the installation",
+    pauses: "carried by the tool",
+    platform_breakers: "of the installation",
+    platform_limits: "of the installation",
+    webhook_attempts: "history",
+    webhook_compositions: "sent by the old cell",
+    webhook_deliveries: "history",
+    webhook_events: "history",
+    webhook_leases: "made from the subscriptions",
+    webhook_queue: "sent by the old cell",
+    webhook_secrets: "sealed for the other cell, or new",
+    webhook_usage: "of the history",
+    webhook_usage_changes: "of the history",
+  });
+});
+
+test("a published target whose id the platform has not returned yet is asked about after the import, for no longer than before", async () => {
+  await using given = await open();
+  const question = {
+    created_at: "2026-11-20T09:00:00+00:00",
+    wake_at: "2026-11-20T09:05:00+00:00",
+  };
+  const questions = [changed(exported.detail_questions?.[0], question)];
+  await given.importAll(one, { ...exported, detail_questions: questions });
+  const read = async () =>
+    await given.sql`
+      select created_at, wake_at <= now() as is_asked
+      from detail_questions`;
+  const createdAt = new Date(question.created_at);
+  expect(await read()).toEqual([{ createdAt, isAsked: false }]);
+  await given.release(one);
+  expect(await read()).toEqual([{ createdAt, isAsked: true }]);
+});
 
 test("each exported row of a workspace is there after its import, and what sends by itself is paused", async () => {
   await using given = await open();
@@ -90,11 +150,36 @@ test("a publishing call that was in progress when it was exported has an unknown
     isCancelled: false,
     openUnknowns: 1,
     isSearchedFromCall: true,
+    isRestored: true,
+    errorCode: "outcome_unknown",
   };
   expect(await readTask(given.sql)).toEqual({ ...unknown, isAwake: false });
   await given.release(one);
   expect(await readTask(given.sql)).toEqual({ ...unknown, isAwake: true });
 });
+
+test.each(["queued", "working", "unknown", "reconciling"])(
+  "a target that is %s and that an earlier call may have published is searched for by its content after the import, and not sent before",
+  async (status) => {
+    await using given = await open();
+    const uncertain = { ...CALLING, status, open_unknowns: 1, unknown_count: 1, looks: 2 };
+    const [task, twin] = [{}, { target_id: newId(), due_at: "2026-11-20T09:00:00+00:00" }].map(
+      (own) => changed(exported.publish_tasks?.[0], { ...uncertain, content_hash: "same", ...own }),
+    );
+    await given.importAll(one, { ...exported, publish_tasks: [task ?? "", twin ?? ""] });
+    const rests = {
+      status: "unknown",
+      openUnknowns: 1,
+      isRestored: true,
+      isAwake: false,
+      // What the platform still processes has no error.
+      errorCode: status === "queued" || status === "working" ? "outcome_unknown" : null,
+    };
+    expect(await readTask(given.sql)).toMatchObject(rests);
+    await given.release(one);
+    expect(await readTask(given.sql)).toMatchObject({ ...rests, isAwake: true });
+  },
+);
 
 test("a target whose publishing call had not begun waits again after the import, and takes no place in work", async () => {
   await using given = await open();
@@ -103,6 +188,7 @@ test("a target whose publishing call had not begun waits again after the import,
   expect(await readTask(given.sql)).toMatchObject({
     status: "queued",
     openUnknowns: 0,
+    isRestored: false,
     isAwake: true,
   });
 });
@@ -117,6 +203,39 @@ test("what was not finished is never sent when the exported workspace may have g
   const [failed] = await given.sql`select status, error_code from comment_actions`;
   expect(failed).toEqual({ status: "failed", errorCode: "outcome_unknown" });
 });
+
+test.each([
+  ["publish_tasks", "published"],
+  ["comment_actions", "succeeded"],
+])(
+  "rows of %s that an export brings block no call of the account of the platform that they name, and own nothing on it",
+  async (table, success) => {
+    await using given = await open();
+    const claim = { external_account_id: "another's", account_id: one, platform: "x" };
+    const read = async (values: object) => {
+      await given.sql`delete from ${given.sql(table)}`;
+      await given.importAll(one, {
+        [table]: [changed(exported[table]?.[0], { ...claim, ...values })],
+      });
+      return await given.sql`
+        select external_account_id, unconfirmed_account_id
+        from ${given.sql(table)}`;
+    };
+    const isAction = table === "comment_actions";
+    const [unended, ended] = isAction
+      ? [{ finished_at: null }, { finished_at: "2026-11-20T09:00:00+00:00" }]
+      : [{}, {}];
+    expect(await read({ status: "unknown", ...unended })).toEqual([
+      { externalAccountId: null, unconfirmedAccountId: null },
+    ]);
+    expect(await read({ status: success, ...ended })).toEqual([
+      { externalAccountId: null, unconfirmedAccountId: "another's" },
+    ]);
+    expect(await read({ status: success, ...ended, external_account_id: null })).toEqual([
+      { externalAccountId: null, unconfirmedAccountId: "" },
+    ]);
+  },
+);
 
 test("an imported webhook subscription has a new secret and can be leased", async () => {
   await using given = await open();

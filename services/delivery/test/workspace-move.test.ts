@@ -82,7 +82,7 @@ test("a move waits until delivery has heard of it and no call is in progress, an
   const { removed: id } = await fillTwoWorkspaces(database);
   await sql`update deletion_tasks set status = 'deleted'`;
   await sql`update comment_actions set status = 'failed', finished_at = now()`;
-  await sql`update publish_tasks set status = 'unknown', wake_at = now() + interval '1 hour'`;
+  await sql`update publish_tasks set status = 'unknown', wake_at = now() + interval '1 hour', post_id = gen_random_uuid()`;
   expect(await listOpenCalls(sql, id)).toEqual(["publishing, which has not heard of the move"]);
   await stopWorkspaces(sql, [frozen(id)]);
   expect(await listOpenCalls(sql, id)).toEqual([]);
@@ -91,12 +91,29 @@ test("a move waits until delivery has heard of it and no call is in progress, an
   expect(await listOpenCalls(sql, id)).toEqual(["1 calls that publish", "1 deletions of posts"]);
 });
 
-test("the secrets of webhooks arrive sealed for the other cell, and subscriptions and rules that were active go on there", async () => {
+test("a move waits for a live check whose post may be on the platform, because it is deleted here", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const { removed: id } = await fillTwoWorkspaces(database);
+  await stopWorkspaces(sql, [frozen(id)]);
+  await sql`update deletion_tasks set status = 'deleted'`;
+  await sql`update comment_actions set status = 'failed', finished_at = now()`;
+  await sql`update publish_tasks set status = 'unknown', post_id = target_id`;
+  expect(await listOpenCalls(sql, id)).toEqual(["1 live checks"]);
+});
+
+test("the secrets of webhooks arrive sealed for the other cell, subscriptions and rules that were active go on there, and published targets keep their account of the platform", async () => {
   await using source = await openDatabase();
   await using target = await openDatabase();
   const { removed: workspaceId } = await fillTwoWorkspaces(source);
-  await source.sql`update publish_tasks set account_id = gen_random_uuid()`;
-  for (const table of ["publish_tasks", "automation_rules", "comment_actions", "target_metrics"])
+  await source.sql`update publish_tasks set account_id = gen_random_uuid(), status = 'published', external_account_id = 'me'`;
+  for (const table of [
+    "publish_tasks",
+    "detail_questions",
+    "automation_rules",
+    "comment_actions",
+    "target_metrics",
+  ])
     await source.sql`update ${source.sql(table)} set platform = 'x'`;
   await source.sql`update automation_rules set status = 'active', activated_at = now(), skip_before = null`;
   await source.sql`update webhook_subscriptions set status = 'active', signing = 'hmac-sha256', public_key = null`;
@@ -127,4 +144,7 @@ test("the secrets of webhooks arrive sealed for the other cell, and subscription
     { status: "active", skipBefore: null },
   ]);
   expect(await listSigningSecrets(target.sql, [workspaceId])).toHaveLength(1);
+  expect(await target.sql`select external_account_id from publish_tasks`).toEqual([
+    { externalAccountId: "me" },
+  ]);
 });

@@ -1,5 +1,9 @@
 import { newId } from "@postrider/shared/ids";
-import { changed, exportRows } from "@postrider/shared/testing/workspace-import";
+import {
+  changed,
+  expectEachTableDecided,
+  exportRows,
+} from "@postrider/shared/testing/workspace-import";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { png, startMedia, type TestMedia } from "./media-fixture.ts";
@@ -37,6 +41,16 @@ async function begin({ workspaceId, id, row, file }: Exported, bytes = file): Pr
   const { uploadToken } = await target.files.beginMediaFile({ workspaceId, row });
   await upload(target, { uploadPath: id, uploadToken }, bytes);
 }
+
+test("each table of media is exported or has a reason not to be", async () => {
+  await expectEachTableDecided(target.sql, EXPORTED_TABLES, {
+    import_claims: "of requests in progress",
+    job_runs: "of the installation",
+    media_renditions: "made anew",
+    storage_limits: "of the installation",
+    upload_grants: "uploads that were not completed are repeated",
+  });
+});
 
 test("imported media keep their id, description and times, and their file is checked like any upload", async () => {
   const media = await exportMedia();

@@ -2,6 +2,7 @@ import { newId } from "@postrider/shared/ids";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import {
   changed,
+  expectEachTableDecided,
   type ExportedRows,
   exportRows,
   openImport,
@@ -12,6 +13,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
+import { applyDeletionUpdate, type DeletableState } from "#src/domain/deletion.ts";
 import { INSTALLATION, SHARED_LIMITS } from "#src/domain/quota.ts";
 import { isReadablePost } from "#src/operations/is-readable-post.ts";
 
@@ -68,6 +70,14 @@ function comparable(rows: ExportedRows): object {
   );
 }
 
+test("each table of posts is exported or has a reason not to be", async () => {
+  await using given = await open();
+  await expectEachTableDecided(given.sql, EXPORTED_TABLES, {
+    post_limits: "of the installation",
+    post_usage: "counted from the posts",
+  });
+});
+
 test("an imported workspace has every exported row again, and its scheduled post is cancelled until the import is released", async () => {
   await using given = await open();
   await given.prepare(one);
@@ -99,6 +109,22 @@ test("a post that was in progress is in progress again after the import, so that
     from posts p
     join targets t on t.post_id = p.id`;
   expect(row).toEqual({ status: "publishing", isAsked: true });
+});
+
+test("a post that was being deleted takes the reports about its new deletion after the import", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  const deleting = { status: "deleting", deletion: 1, deletion_version: 7 };
+  await given.importAll(one, {
+    ...exported,
+    targets: [changed(exported.targets?.[0], deleting)],
+  });
+  await given.release(one);
+  const [target] = await given.sql<DeletableState[]>`
+    select platform, status, deletion, deletion_version
+    from targets`;
+  const report = { deletion: 1, version: 1, status: "delete_failed", error: null } as const;
+  expect(target && applyDeletionUpdate(target, report).status).toBe("delete_failed");
 });
 
 test("what was not finished is cancelled when the exported workspace may have gone on, and holds no slot, no quota and no content", async () => {

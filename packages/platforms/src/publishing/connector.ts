@@ -46,11 +46,13 @@ export interface PublishingConnector {
    * NFC with folded white space.
    */
   comparableText?(text: string): string;
+  /** Handles that are missing prove nothing: without those that it needs, it cannot tell. */
   readonly reconcile: FindPublication;
   /**
    * Searches everything that the account published since the publishing call for a post with the
-   * same content. It is used after a database restore, when the stored data does not say how the
-   * post was sent. Without this function the outcome stays unknown, and the post is not sent again.
+   * same content. It is used after a database restore and after a move, when the stored data does
+   * not say how the post was sent. Without this function the outcome stays unknown, and the post is
+   * not sent again.
    */
   readonly findMatchingPost?: FindPublication;
   /**

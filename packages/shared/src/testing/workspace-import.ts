@@ -1,5 +1,6 @@
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
+import { expect } from "vitest";
 import type { Sql } from "#src/postgres.ts";
 import { createTestPeer } from "#src/testing/router.ts";
 import {
@@ -52,6 +53,37 @@ export function openImport(options: RowImportOptions) {
       return leftOut;
     },
   };
+}
+
+/** Tables of all services whose rows belong to the installation. */
+const OF_INSTALLATION = [
+  "audit_log",
+  "audit_log_deeds",
+  "deployment",
+  "outbox",
+  "parked_events",
+  "schema_migrations",
+];
+
+/**
+ * Each table of the schema is exported or has a reason not to be, so that a new one is not
+ * forgotten.
+ *
+ * @param others Tables that are not exported, with the reason.
+ */
+export async function expectEachTableDecided(
+  sql: Sql,
+  tables: ExportedTables,
+  others: Readonly<Record<string, string>>,
+): Promise<void> {
+  const rows = await sql<{ name: string }[]>`
+    select relname as name
+    from pg_class
+    where relnamespace = current_schema()::regnamespace
+    and relkind in ('r', 'p')
+    and not relispartition`;
+  const decided = [...Object.keys(tables), ...Object.keys(others), ...OF_INSTALLATION];
+  expect(rows.map(({ name }) => name).toSorted()).toEqual(decided.toSorted());
 }
 
 /** `row` with other values. */

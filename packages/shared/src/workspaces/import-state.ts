@@ -35,6 +35,24 @@ export async function assertImporting(sql: ISql, workspaceId: string): Promise<v
   if (!(await isImporting(sql, workspaceId))) throw conflict("invalid_transition");
 }
 
+/** Whether the workspace arrives with a move: its old cell has sealed the secrets for this one. */
+export async function hasOpenedSecrets(sql: ISql, workspaceId: string): Promise<boolean> {
+  const rows = await sql`
+    select
+    from audit_log opened
+    where opened.workspace_id = ${workspaceId}
+    and opened.action = 'workspace.open_secrets'
+    and not exists (
+      select
+      from audit_log begun
+      where begun.workspace_id = opened.workspace_id
+      and begun.action = 'workspace.import'
+      and (begun.at, begun.id) > (opened.at, opened.id)
+    )
+    limit 1`;
+  return rows.length > 0;
+}
+
 export async function recordImport(
   tx: TransactionSql,
   workspaceId: string,

@@ -103,7 +103,16 @@ export async function switchWorkspaceById(tx: TransactionSql, id: string): Promi
   return row.handover;
 }
 
-/** Token refreshes that have begun: the platform may answer with tokens that are not stored yet. */
+/**
+ * How long after its end a refresh lease is waited for that no process has ended. By then its
+ * process has died: one that has new tokens stores them within seconds after the database answers.
+ */
+const LOST_REFRESH_MINUTES = 10;
+
+/**
+ * Token refreshes that have begun: the platform may answer, or has answered, with tokens that are
+ * not stored yet. The stored refresh token may be used up, so it is not copied.
+ */
 export async function countRefreshes(sql: ISql, workspaceId: string): Promise<number> {
   const [row] = await sql<[{ count: number }]>`
     select count(*)::int as count
@@ -111,7 +120,7 @@ export async function countRefreshes(sql: ISql, workspaceId: string): Promise<nu
     join credentials c on c.account_id = a.id
     where a.workspace_id = ${workspaceId}
     and c.refresh_lease_token is not null
-    and c.refresh_lease_until > now()`;
+    and c.refresh_lease_until > now() - ${LOST_REFRESH_MINUTES} * interval '1 minute'`;
   return row.count;
 }
 

@@ -58,7 +58,7 @@ export interface Call {
   readonly looks: number;
   /** Then the next sending does not count as a resend. */
   readonly isLimited: boolean;
-  /** Whether a sending that the restored data does not contain may have taken effect. */
+  /** Whether a sending that restored or imported data does not describe may have taken effect. */
   readonly isRestored: boolean;
   readonly version: number;
   /** Shared by accounts of several workspaces; null until a sending or search begins. */

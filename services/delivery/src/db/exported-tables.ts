@@ -1,10 +1,25 @@
 import type { ExportedTables } from "@postrider/shared/workspaces/export-service";
 
+/** An earlier call of a target may have published it. */
+const IS_UNCERTAIN =
+  "(r.status in ('calling', 'unknown', 'reconciling') or (r.status in ('queued', 'working') and r.open_unknowns > 0))";
+
+/**
+ * The author of an export may have named the accounts of others. A call that may still be made
+ * names its account when it is made or searched for.
+ */
+const UNCONFIRMED_ACCOUNT = {
+  external_account_id: "null",
+  unconfirmed_account_id:
+    "case when r.status in ('published', 'succeeded', 'failed', 'dropped') then coalesce(r.external_account_id, '') end",
+};
+
 /**
  * A call that was in progress when its row was exported has an unknown outcome, and one that had
  * not begun waits again. Both rest for longer than any import takes; its end wakes them.
  */
 const RESTING_CALL = {
+  ...UNCONFIRMED_ACCOUNT,
   status:
     "case r.status when 'working' then 'queued' when 'calling' then 'unknown' when 'reconciling' then 'unknown' else r.status end",
   wake_at:
@@ -15,7 +30,24 @@ const RESTING_CALL = {
     "case when r.status = 'calling' then coalesce(r.first_unknown_at, r.called_at) else r.first_unknown_at end",
 };
 
-const UNUSED = ["cause", "lease_owner", "fence", "crash_count"];
+/**
+ * Without its handles, which only a move brings, a target cannot be continued, so its post is
+ * searched for like after a restore. Until its search, several that cannot be told apart may be
+ * uncertain.
+ */
+const RESTING_TARGET = {
+  ...RESTING_CALL,
+  status: `case when ${IS_UNCERTAIN} then 'unknown' when r.status = 'working' then 'queued' else r.status end`,
+  wake_at: `case when ${IS_UNCERTAIN} or r.status = 'working' then now() + interval '400 days' else r.wake_at end`,
+  is_restored: `case when ${IS_UNCERTAIN} then true else r.is_restored end`,
+  looks: `case when ${IS_UNCERTAIN} then 0 else r.looks end`,
+  // Without an error, a search would take the post for one that the platform still processes.
+  error_code: `case when ${IS_UNCERTAIN} and r.status in ('queued', 'working', 'calling') then coalesce(r.error_code, 'outcome_unknown') else r.error_code end`,
+  error_message: `case when ${IS_UNCERTAIN} and r.status in ('queued', 'working', 'calling') then coalesce(r.error_message, 'the outcome of a call is unknown') else r.error_message end`,
+  content_hash: `case when ${IS_UNCERTAIN} then null else r.content_hash end`,
+};
+
+const UNUSED = ["cause", "lease_owner", "fence", "crash_count", "unconfirmed_account_id"];
 
 /**
  * Without the secrets of webhooks, what is sealed with keys of the installation, and what only
@@ -23,8 +55,10 @@ const UNUSED = ["cause", "lease_owner", "fence", "crash_count"];
  * and no reply is sent a second time.
  */
 export const EXPORTED_TABLES: ExportedTables = {
-  publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_CALL },
+  publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_TARGET },
   publish_attempts: { omitted: ["fence"], imported: { fence: "0" } },
+  // Platforms are asked when the accounts work here, and for no longer than they would have been.
+  detail_questions: { imported: { wake_at: "now() + interval '400 days'" } },
   // The owner of the workspace starts them when the accounts are connected.
   automation_rules: {
     imported: {

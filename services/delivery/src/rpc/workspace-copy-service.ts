@@ -5,11 +5,13 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
+import { hasOpenedSecrets } from "@postrider/shared/workspaces/import-state";
 import {
   createSecretTransferService,
   type SecretTransferOptions,
 } from "@postrider/shared/workspaces/secret-transfer";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { confirmExternalAccounts } from "#src/db/external-accounts.ts";
 import { isFrozen } from "#src/db/stopped-workspaces.ts";
 import { lockAccount, pollNow } from "#src/engagement/db/automation-accounts.ts";
 import {
@@ -18,6 +20,11 @@ import {
   resumeRule,
 } from "#src/engagement/db/automation-rules.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
+import {
+  createHandleSealing,
+  readMovedHandles,
+  writeMovedHandles,
+} from "#src/publishing/db/handles.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import {
   type MovedWebhooks,
@@ -31,14 +38,21 @@ interface CopyDeps {
   readonly sealingKeys: readonly SealingKey[];
 }
 
+function isHandles(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).every((each) => typeof each === "string");
+}
+
 /** Each part of the service makes what its imported rows need. */
 function createImports({ sql, sealingKeys }: CopyDeps) {
   return createRowImportService({
     sql,
     tables: EXPORTED_TABLES,
-    isReadable: (_table, { platform = "x" }) => isPlatformId(platform as string),
+    isReadable: (table, { platform = "x", handles }) =>
+      isPlatformId(platform as string) && (table !== "detail_questions" || isHandles(handles)),
     prepare: stopImport,
     release: async (workspaceId, isCopy) => {
+      if (await hasOpenedSecrets(sql, workspaceId)) await confirmExternalAccounts(sql, workspaceId);
       await releaseImportedTasks(sql, workspaceId, isCopy);
       await releaseImportedEngagement(sql, workspaceId, isCopy);
       await releaseImportedWebhooks(sql, { sealingKeys }, workspaceId);
@@ -63,9 +77,14 @@ async function resumeMovedRules(
   }
 }
 
-/** What goes to another cell with a workspace, so that its webhooks and automations go on there. */
+/**
+ * What goes to another cell with a workspace, so that its webhooks and automations go on there and
+ * posts whose outcome is not known are recognised by the ids that the platforms returned for them.
+ */
 function createSecrets({ sql, sealingKeys }: CopyDeps): SecretTransferOptions {
+  const sealing = createHandleSealing(sealingKeys);
   type Content = {
+    readonly handles: Awaited<ReturnType<typeof readMovedHandles>>;
     readonly webhooks: MovedWebhooks;
     readonly rules: Awaited<ReturnType<typeof listActiveRules>>;
   };
@@ -75,11 +94,14 @@ function createSecrets({ sql, sealingKeys }: CopyDeps): SecretTransferOptions {
     isFrozen,
     read: async (workspaceId) => {
       const webhooks = await readMovedWebhooks(sql, { sealingKeys }, workspaceId);
-      const content: Content = { webhooks, rules: await listActiveRules(sql, workspaceId) };
+      const handles = await readMovedHandles(sql, sealing, workspaceId);
+      const rules = await listActiveRules(sql, workspaceId);
+      const content: Content = { handles, webhooks, rules };
       return { content, next: undefined };
     },
     write: async (tx, workspaceId, content) => {
-      const { webhooks, rules } = content as Content;
+      const { handles: moved, webhooks, rules } = content as Content;
+      await writeMovedHandles(tx, sealing, { workspaceId, moved });
       await writeMovedWebhooks(tx, { sealingKeys }, workspaceId, webhooks);
       await resumeMovedRules(tx, workspaceId, rules);
     },

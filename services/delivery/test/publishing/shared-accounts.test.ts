@@ -2,8 +2,12 @@ import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdi
 import { facebookAt } from "@postrider/platforms/test/facebook/facebook-at";
 import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { createXPublishingConnector } from "@postrider/platforms/x/publishing/connector";
+import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
+import { exportRows, openImport } from "@postrider/shared/testing/workspace-import";
 import { expect, test } from "vitest";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { stopImport } from "#src/publishing/db/workspace-import.ts";
 import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
@@ -161,6 +165,41 @@ test("the deletion of a target does not delete a post that another workspace pub
   await consume(sql, [toDeletionRecord(owner, "id-1")]);
   await eventually(async () => {
     expect(await lastDeletion(sql, owner)).toMatchObject({ status: "deleted" });
+  });
+});
+
+/** Imports an export that says that the target published a post on the shared account long ago. */
+async function importClaim(sql: Sql, world: World, externalId: string): Promise<void> {
+  await using source = await openDatabase();
+  const forger = addShared(world);
+  await insertPublished(source.sql, [{ target: forger, externalId }]);
+  await source.sql`
+    update publish_tasks
+    set external_account_id = ${EXTERNAL}, published_at = '2020-01-01'`;
+  const rows = await exportRows(source.sql, EXPORTED_TABLES, forger.workspaceId);
+  const given = openImport({ sql, tables: EXPORTED_TABLES, prepare: stopImport });
+  await given.prepare(forger.workspaceId);
+  await given.importAll(forger.workspaceId, rows);
+  await given.release(forger.workspaceId);
+}
+
+test("an export that names the posts of another workspace's account keeps that workspace neither from deleting its posts nor from finding them", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await importClaim(sql, world, "id-1");
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  const target = addShared(world);
+  world.reactions = [(_call, _guard, make) => (make(), { kind: "unknown", message: "timeout" })];
+  world.verdicts = [searchOf(world)];
+  await request(sql, target);
+  await untilStatus(sql, target, "published");
+  expect(await readTask(sql, target)).toMatchObject({ externalId: "id-1" });
+  expect(world.visible).toHaveLength(1);
+
+  await consume(sql, [toDeletionRecord(target, "id-1")]);
+  await eventually(async () => {
+    expect(await lastDeletion(sql, target)).toMatchObject({ status: "deleted" });
   });
 });
 

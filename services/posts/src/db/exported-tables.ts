@@ -17,6 +17,8 @@ export const EXPORTED_TABLES: ExportedTables = {
     imported: {
       last_report_at:
         "case when r.status in ('pending', 'publishing') then 'infinity' else r.last_report_at end",
+      // Deletions are not imported: the sweep requests a new one, whose reports begin at 1.
+      deletion_version: "0",
     },
     endless: ["last_report_at"],
   },

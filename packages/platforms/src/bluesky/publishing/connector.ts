@@ -19,7 +19,7 @@ import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import { fileAt, type Publication } from "#src/publishing/publication.ts";
 import { endAt, judgeMatchingPosts, readWholeList, searchStart } from "#src/publishing/search.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
-import { present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
+import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { toFailure, toUploadFailure } from "./failures.ts";
 import type { PageReader } from "./link-card.ts";
 import { createTid, putPost } from "./put-post.ts";
@@ -128,7 +128,8 @@ async function deletePost(bluesky: Caller, rkey: string): Promise<DeletionOutcom
  * A record that exists is ours, because only Postrider knows its key. Writing a record again is
  * harmless and resolves the outcome.
  */
-async function reconcile(bluesky: Caller, { rkey = "" }: Handles): Promise<Verdict> {
+async function reconcile(bluesky: Caller, { rkey }: Handles): Promise<Verdict> {
+  if (rkey === undefined) return cannotTell("the key of the record is not known");
   switch (await lookForRecord(bluesky, rkey)) {
     case "present":
       return present(rkey, toPermalink(bluesky.account, rkey));

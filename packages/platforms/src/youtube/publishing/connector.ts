@@ -49,7 +49,7 @@ function createFindMatchingPost(baseUrl: string): FindPublication {
 function createReconcile(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {
     const upload = UPLOAD.read(handles);
-    if (upload === undefined) return { kind: "absent" };
+    if (upload === undefined) return cannotTell("the upload session is not known");
     const state = await readSession(publication, upload, signal);
     switch (state?.kind) {
       case "complete":

@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
+import { isOfExternalAccount } from "#src/db/external-accounts.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
@@ -38,17 +39,17 @@ export async function findOwnedReplies(
 ): Promise<ReadonlySet<string>> {
   if (externalIds.length === 0) return new Set();
   const isOfAccount = sql`
-    platform = ${platform}
-    and (account_id = ${accountId} or coalesce(external_account_id, ${externalAccountId}) = ${externalAccountId})`;
+    t.platform = ${platform}
+    and ${isOfExternalAccount(sql, { accountId, externalAccountId })}`;
   const rows = await sql<{ externalId: string }[]>`
     select external_id
-    from comment_actions
+    from comment_actions t
     where external_id in ${sql(externalIds)}
     and ${isOfAccount}
     and id <> ${id}
     union
     select unnest(further_ids) as external_id
-    from comment_actions
+    from comment_actions t
     where comment_id = ${commentId}
     and further_ids <> '{}'
     and ${isOfAccount}

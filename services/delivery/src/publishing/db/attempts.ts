@@ -1,5 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { Attempt } from "#src/calls/call.ts";
+import { isOfExternalAccount } from "#src/db/external-accounts.ts";
 import type { AttemptKey, Task } from "#src/publishing/domain/task.ts";
 
 /** Several workspaces can share the account of the platform. */
@@ -17,9 +18,8 @@ function attemptColumns(sql: ISql) {
 
 /**
  * Returns those of the given post ids of a platform that belong to a target on the same account of
- * the platform, of whichever workspace, deleted targets included. A target without a recorded
- * account of the platform, as after a restore to a moment before its call, owns its id on all
- * accounts: the platforms that are searched give no id twice.
+ * the platform, of whichever workspace, deleted targets included: the platforms that are
+ * searched give no id twice.
  */
 export async function findOwnedIds(
   sql: ISql,
@@ -29,7 +29,7 @@ export async function findOwnedIds(
   if (externalIds.length === 0) return new Set();
   const isOfAccount = sql`
     t.platform = ${platform}
-    and (t.account_id = ${accountId} or coalesce(t.external_account_id, ${externalAccountId}) = ${externalAccountId})`;
+    and ${isOfExternalAccount(sql, { accountId, externalAccountId })}`;
   const rows = await sql<{ externalId: string }[]>`
     select a.external_id
     from publish_attempts a

@@ -121,6 +121,7 @@ export function isDeletionDue(sql: ISql, since: Date | null) {
 export async function isOfOtherTarget(
   sql: ISql,
   { targetId, externalId, platform }: DeletionTask,
+  externalAccountId: string,
 ): Promise<boolean> {
   const owners = await sql`
     select 1
@@ -132,7 +133,7 @@ export async function isOfOtherTarget(
     and t.platform = ${platform}
     and o.target_id <> t.target_id
     and o.status = 'published'
-    and (o.account_id = t.account_id or o.external_account_id = t.external_account_id)
+    and (o.account_id = t.account_id or o.external_account_id in (t.external_account_id, ${externalAccountId}))
     -- Telegram counts messages anew when a group becomes a supergroup: the same id in another chat is another post.
     and (o.platform <> 'telegram' or o.permalink is null or t.permalink is null or o.permalink = t.permalink)
     and (o.published_at, o.target_id) < (t.published_at, t.target_id)

@@ -97,6 +97,61 @@ export async function addHandles(
     and t.generation = k.generation`;
 }
 
+interface MovedHandles {
+  readonly task: TaskKey;
+  /** Whether a restore had removed later calls from the data of the old cell. */
+  readonly isRestored: boolean;
+  readonly handles: Handles;
+}
+
+/** Of the targets of a workspace that is moved for which the new cell has to search. */
+export async function readMovedHandles(
+  sql: ISql,
+  sealing: HandleSealing,
+  workspaceId: string,
+): Promise<readonly MovedHandles[]> {
+  const rows = await sql<
+    (TaskKey & { readonly isRestored: boolean; readonly handles: StoredHandles })[]
+  >`
+    select target_id, generation, is_restored, handles
+    from publish_tasks
+    where workspace_id = ${workspaceId}
+    and handles is not null
+    and status in ('queued', 'working', 'calling', 'unknown', 'reconciling')
+    and open_unknowns > 0`;
+  return rows.map(({ targetId, generation, isRestored, handles }) => {
+    const task = { targetId, generation };
+    return { task, isRestored, handles: sealing.open(task, handles) };
+  });
+}
+
+/**
+ * Only targets of the workspace that wait for their search take them. With its handles, the search
+ * is the one that the old cell would have made.
+ */
+export async function writeMovedHandles(
+  tx: TransactionSql,
+  sealing: HandleSealing,
+  { workspaceId, moved }: { readonly workspaceId: string; readonly moved: readonly MovedHandles[] },
+): Promise<void> {
+  const rows = moved.map(({ task, isRestored, handles }) => ({
+    target_id: task.targetId,
+    generation: task.generation,
+    is_restored: isRestored,
+    handles: sealing.seal(task, handles),
+  }));
+  await tx`
+    update publish_tasks t
+    set handles = k.handles,
+      is_restored = k.is_restored
+    from jsonb_to_recordset(${tx.json(rows)})
+      as k(target_id uuid, generation int, is_restored boolean, handles jsonb)
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    and t.workspace_id = ${workspaceId}
+    and t.status = 'unknown'`;
+}
+
 export async function deleteHandles(
   tx: TransactionSql,
   targetIds: readonly string[],

@@ -17,6 +17,15 @@ function unfinished(sql: Sql, workspaceId: string) {
     and t.status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`;
 }
 
+/** Lets the platforms be asked what they had not answered when targets were published. */
+async function wakeQuestions(sql: Sql, workspaceId: string): Promise<void> {
+  await sql`
+    update detail_questions
+    set wake_at = now()
+    where workspace_id = ${workspaceId}
+    and wake_at > now() + interval '300 days'`;
+}
+
 /**
  * Lets the platforms be searched for calls of an imported workspace whose outcome is unknown, or
  * drops everything unfinished, for good, when the exported workspace may have gone on with it.
@@ -39,4 +48,5 @@ export async function releaseImportedTasks(
       set wake_at = greatest(now(), t.call_until)
       where ${unfinished(sql, workspaceId)}
       and t.wake_at > now() + interval '300 days'`;
+  await wakeQuestions(sql, workspaceId);
 }

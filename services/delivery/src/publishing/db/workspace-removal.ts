@@ -77,11 +77,13 @@ export async function hasOpenCalls(sql: Sql, workspaceId: string): Promise<boole
 /**
  * What of a frozen workspace is in progress, in words. Calls with an unknown outcome are not: they
  * are searched for where the workspace goes. Requested deletions of posts are carried out here,
- * because they are not moved.
+ * because they are not moved, and neither are live checks, whose posts are to be deleted.
  */
 export async function listOpenCalls(sql: Sql, workspaceId: string): Promise<readonly string[]> {
   const isLive = sql`(status = 'working' or status = 'calling') and greatest(wake_at, call_until) > now()`;
-  const [row] = await sql<[{ calls: number; actions: number; deletions: number; isOpen: boolean }]>`
+  const [row] = await sql<
+    [{ calls: number; actions: number; deletions: number; checks: number; isOpen: boolean }]
+  >`
     select (
         select count(*)::int from publish_tasks
         where workspace_id = ${workspaceId} and ${isLive}
@@ -94,14 +96,21 @@ export async function listOpenCalls(sql: Sql, workspaceId: string): Promise<read
         select count(*)::int from deletion_tasks
         where workspace_id = ${workspaceId} and status in ('queued', 'working')
       ) as deletions,
+      (
+        select count(*)::int from publish_tasks
+        where workspace_id = ${workspaceId} and target_id = post_id and status in ('unknown', 'reconciling')
+      ) as checks,
       not exists (select from pauses where kind = 'move' and key = ${workspaceId}) as is_open`;
-  const { calls, actions, deletions, isOpen } = row;
-  const counts = { "calls that publish": calls, "actions on comments": actions };
+  const { calls, actions, deletions, checks, isOpen } = row;
+  const counts = {
+    "calls that publish": calls,
+    "actions on comments": actions,
+    "deletions of posts": deletions,
+    "live checks": checks,
+  };
   return [
     ...(isOpen ? ["publishing, which has not heard of the move"] : []),
-    ...Object.entries({ ...counts, "deletions of posts": deletions }).flatMap(([what, count]) =>
-      count === 0 ? [] : [`${count} ${what}`],
-    ),
+    ...Object.entries(counts).flatMap(([what, count]) => (count === 0 ? [] : [`${count} ${what}`])),
   ];
 }
 

@@ -79,7 +79,7 @@ async function deleteOne(
 ): Promise<void> {
   const { deps, recorder, stopping } = context;
   if (stopping.aborted) return await release(context, task, 0);
-  const result = (await isOfOtherTarget(deps.sql, task))
+  const result = (await isOfOtherTarget(deps.sql, task, credential.externalId))
     ? OF_OTHER_TARGET
     : await deleteOrCheck(deps, { task, credential, stopping });
   failpoint("delivery.after-deletion");

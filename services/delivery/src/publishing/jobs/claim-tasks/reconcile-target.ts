@@ -55,11 +55,11 @@ async function hasSimilarPost({ deps }: PublishContext, inputs: TaskInputs): Pro
 
 const LOOK_TIMEOUT_MS = 60_000;
 
-/** For platforms that cannot be searched for a call the restored data does not contain. */
+/** For platforms that cannot be searched for a call that the data does not describe. */
 const CANNOT_TELL: Verdict = {
   kind: "cannot_tell",
   message:
-    "the data was restored from a backup, and the platform cannot say whether the target was published before",
+    "the data was restored from a backup or moved, and the platform cannot say whether the target was published before",
 };
 
 function toUnknownCall(context: PublishContext, inputs: TaskInputs): UnknownCall {
