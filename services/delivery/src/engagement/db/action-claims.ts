@@ -1,5 +1,6 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { placesOfWorkspace, releaseCalls, takeLocked } from "#src/calls/table.ts";
+import { type DueQueueLimits, lockDueQueues } from "#src/calls/due-queues.ts";
+import { releaseCalls, takeLocked } from "#src/calls/table.ts";
 import type { CommentAction, LeasedAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { ACTION_TABLE } from "./action-table.ts";
@@ -11,15 +12,11 @@ export interface ClaimedAction extends CommentAction {
   readonly claimedAt: Date;
 }
 
-export interface ActionLimits {
+export interface ActionLimits extends DueQueueLimits {
   /** For operators only; workers are told apart by the fence. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** Platforms for which this process has a connector. */
-  readonly platforms: readonly string[];
-  readonly maxAccounts: number;
   readonly maxPerAccount: number;
-  readonly maxPerPlatform: number;
 }
 
 /**
@@ -57,57 +54,6 @@ export async function findNextActionMs(
 ): Promise<number | null> {
   const [next] = await sql<[{ waitMs: number | null }]>`${nextActionMs(sql, platforms)}`;
   return next.waitMs;
-}
-
-/** Full workspaces are skipped, and those with the fewest actions in work come first. */
-async function lockDueQueues(
-  tx: TransactionSql,
-  { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
-): Promise<readonly string[]> {
-  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then
-  // makes the queue due again. So no change is overlooked. Locked queues are skipped, so that a
-  // claim never waits.
-  const rows = await tx<{ accountId: string }[]>`
-    with in_work as materialized (
-      select platform, workspace_id, count(*) as actions
-      from comment_actions
-      where status in ('working', 'calling', 'reconciling')
-      and wake_at > now()
-      group by platform, workspace_id
-    )
-    select q.account_id
-    from (
-      select d.account_id, d.wake_at,
-        coalesce(w.actions, 0) + row_number() over (partition by d.platform, d.workspace_id order by d.wake_at) as turn
-      from unnest(${platforms as string[]}::text[]) as p(platform)
-      cross join lateral (
-        select account_id, workspace_id, platform, wake_at
-        from comment_action_queues
-        where platform = p.platform
-        and wake_at <= now()
-        and workspace_id not in (
-          select workspace_id
-          from in_work
-          where platform = p.platform
-          and actions >= ${placesOfWorkspace(maxPerPlatform)}
-        )
-        order by wake_at
-        limit ${maxAccounts * 4}
-      ) as d
-      left join in_work w on w.platform = d.platform and w.workspace_id = d.workspace_id
-      where p.platform not in (
-        select platform
-        from in_work
-        group by platform
-        having sum(actions) >= ${maxPerPlatform}
-      )
-    ) as due
-    join comment_action_queues q on q.account_id = due.account_id
-    where q.wake_at <= now()
-    order by due.turn, due.wake_at
-    limit ${maxAccounts}
-    for update of q skip locked`;
-  return rows.map(({ accountId }) => accountId);
 }
 
 /** Of accounts whose queues are locked: how many more actions may be claimed. */
@@ -181,7 +127,9 @@ export async function claimActions(
   tx: TransactionSql,
   limits: ActionLimits,
 ): Promise<{ readonly actions: readonly ClaimedAction[]; readonly hasMore: boolean }> {
-  const accountIds = await lockDueQueues(tx, limits);
+  const queues = tx`comment_action_queues`;
+  const working = tx`comment_actions where status in ('working', 'calling', 'reconciling')`;
+  const accountIds = await lockDueQueues(tx, { queues, working }, limits);
   if (accountIds.length === 0) return { actions: [], hasMore: false };
   const actions = await claimOf(tx, accountIds, limits);
   await scheduleQueues(tx, accountIds);
