@@ -283,6 +283,15 @@ CREATE INDEX comment_actions_visibility ON delivery.comment_actions USING btree 
 CREATE INDEX comment_actions_waiting_private_replies ON delivery.comment_actions USING btree (created_at) WHERE ((type = 'private_reply'::text) AND (status = 'queued'::text));
 CREATE INDEX comment_actions_waiting_visibility ON delivery.comment_actions USING btree (account_id, comment_id, created_at, id) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text])));
 
+create table delivery.deletion_queues (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  wake_at timestamp with time zone,
+  constraint deletion_queues_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX deletion_queues_wake ON delivery.deletion_queues USING btree (platform, wake_at) WHERE (wake_at IS NOT NULL);
+
 create table delivery.deletion_tasks (
   target_id uuid not null,
   deletion integer not null,
@@ -307,7 +316,10 @@ create table delivery.deletion_tasks (
   constraint deletion_tasks_deletion_check CHECK ((deletion > 0)),
   constraint deletion_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'deleted'::text, 'failed'::text])))
 );
-CREATE INDEX deletion_tasks_wake ON delivery.deletion_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text]));
+CREATE INDEX deletion_tasks_in_work ON delivery.deletion_tasks USING btree (wake_at) WHERE (status = 'working'::text);
+CREATE INDEX deletion_tasks_open ON delivery.deletion_tasks USING btree (account_id, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text]));
+CREATE TRIGGER queue_changed_deletions AFTER UPDATE ON delivery.deletion_tasks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_deletions();
+CREATE TRIGGER queue_inserted_deletions AFTER INSERT ON delivery.deletion_tasks REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_deletions();
 
 create table delivery.deployment (
   only_row boolean not null default true,

@@ -331,9 +331,50 @@ create table deletion_tasks (
   primary key (target_id, deletion)
 );
 
--- The index for claims leaves out finished deletions.
-create index deletion_tasks_wake on deletion_tasks (wake_at)
+-- The indexes for claims leave out finished deletions.
+create index deletion_tasks_open on deletion_tasks (account_id, wake_at)
   where status in ('queued', 'working');
+create index deletion_tasks_in_work on deletion_tasks (wake_at)
+  where status = 'working';
+
+-- One row per account that ever had a deletion, as in `account_queues`.
+create table deletion_queues (
+  account_id uuid primary key,
+  workspace_id uuid not null,
+  platform text not null,
+  -- No deletion of the account can be claimed before this time. It may be too early, but never too late. Null if none
+  -- waits.
+  wake_at timestamptz
+);
+
+create index deletion_queues_wake on deletion_queues (platform, wake_at)
+  where wake_at is not null;
+
+-- The rules of the triggers on `publish_tasks` hold here too. Every deletion that waits or ends makes its account due,
+-- because it may have been the one in work.
+create function queue_deletions() returns trigger
+language plpgsql
+set search_path from current
+as $$
+begin
+  insert into deletion_queues as q (account_id, workspace_id, platform, wake_at)
+  select account_id, any_value(workspace_id), any_value(platform),
+    min(case when status = 'working' then greatest(now(), wake_at) else now() end)
+  from changed
+  group by account_id
+  order by account_id
+  on conflict (account_id) do update
+  set wake_at = least(q.wake_at, excluded.wake_at);
+  return null;
+end;
+$$;
+
+create trigger queue_inserted_deletions after insert on deletion_tasks
+  referencing new table as changed
+  for each statement execute function queue_deletions();
+create trigger queue_changed_deletions after update on deletion_tasks
+  referencing new table as changed
+  for each statement execute function queue_deletions();
 
 -- What a check with `postrider doctor account --live` publishes, and what it read on the platform. Its target, in
 -- `publish_tasks` and `deletion_tasks`, has the same id, and no post.

@@ -201,7 +201,7 @@ test("claims and marks read few rows, even if the statistics of the database say
     const { actions } = await claimActions(tx, { ...LIMITS, maxPerPlatform: 128 });
     expect(actions).toHaveLength(64);
     const afterClaim = await rowsRead(tx);
-    expect(afterClaim).toBeLessThan(1_500);
+    expect(afterClaim).toBeLessThan(2_000);
     const requests = actions.map((action) => {
       const { id, accountId: externalAccountId } = action;
       return { ...action, callMs: 1_000, externalAccountId, callKey: id };
@@ -209,4 +209,50 @@ test("claims and marks read few rows, even if the statistics of the database say
     expect(await markCalls(tx, ACTION_TABLE, requests)).toHaveLength(64);
     expect((await rowsRead(tx)) - afterClaim).toBeLessThan(1_500);
   });
+});
+
+test("a claim reads few of the equal replies that wait for the outcome of one, and the next claim reads the actions behind them", async () => {
+  await using other = await openDatabase();
+  const { sql } = other;
+  const account = world.addAccount();
+  await insertActions(sql, { accounts: 1, perAccount: ENDED, status: "queued", only: account.id });
+  await sql`
+    update comment_actions
+    set comment_id = 'comment-1', wake_at = now() - random() * interval '1 hour'`;
+  await sql`
+    update comment_actions
+    set status = 'unknown', wake_at = now() + interval '1 minute', call_until = now()
+    where id = (select id from comment_actions limit 1)`;
+  const behind = await request(sql, account, { commentId: "comment-2" });
+  await sql`
+    update comment_actions
+    set wake_at = (
+      select wake_at
+      from comment_actions
+      order by wake_at
+      offset 40
+      limit 1
+    )
+    where id = ${behind}`;
+  const foreign = await request(sql, world.addAccount());
+  await other.migrationSql`vacuum analyze comment_actions, comment_action_queues`;
+  const claim = async () =>
+    await sql.begin(async (tx) => {
+      await tx`update comment_action_queues set wake_at = now()`;
+      const before = await rowsRead(tx);
+      const { actions } = await claimActions(tx, LIMITS);
+      return { ids: actions.map(({ id }) => id), read: (await rowsRead(tx)) - before };
+    });
+
+  const first = await claim();
+  expect(first.read).toBeLessThan(300);
+  expect(first.ids).toEqual([foreign]);
+  expect((await claim()).ids).toEqual([behind]);
+  // The others wait until the platform is searched for the reply whose outcome is unknown.
+  const [resting] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from comment_actions t
+    join comment_actions e on e.status = 'unknown' and e.wake_at = t.wake_at
+    where t.status = 'queued'`;
+  expect(resting?.count).toBeGreaterThan(40);
 });

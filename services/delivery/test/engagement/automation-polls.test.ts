@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { limitReached, platformUnavailable } from "@postrider/platforms/publishing/outcome";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimAccounts } from "#src/engagement/db/automation-accounts.ts";
@@ -273,4 +274,28 @@ test("an account whose rule is activated while a poll ends is polled again", asy
   expect(await sql`select poll_at = 'infinity' as is_idle from automation_accounts`).toEqual([
     { isIdle: false },
   ]);
+});
+
+test("the accounts of a workspace with the fewest polls in progress are polled first, however many accounts of another one have waited longer", async () => {
+  const { sql } = automations;
+  const insertDue = async (count: number, age: string) => {
+    const workspaceId = randomUUID();
+    await sql`
+      insert into automation_accounts (account_id, workspace_id, platform, poll_at)
+      select gen_random_uuid(), ${workspaceId}, 'instagram', now() - ${age}::interval
+      from generate_series(1, ${count}::int)`;
+    return workspaceId;
+  };
+  const claimTwo = async () => {
+    const limits = { platform: "instagram", limit: 2, leaseMs: 20_000 };
+    const claimed = await claimAccounts(sql, limits);
+    return claimed.map(({ workspaceId }) => workspaceId).toSorted();
+  };
+  const busy = await insertDue(30, "1 hour");
+  const second = await insertDue(1, "1 minute");
+  expect(await claimTwo()).toEqual([busy, second].toSorted());
+  const third = await insertDue(2, "1 second");
+  expect(await claimTwo()).toEqual([third, busy].toSorted());
+  expect(await claimTwo()).toEqual([third, busy].toSorted());
+  expect(await claimTwo()).toEqual([busy, busy]);
 });

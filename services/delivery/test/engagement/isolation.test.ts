@@ -1,6 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { listWatchedMedia } from "#src/engagement/db/automation-accounts.ts";
+import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { findRule, listRulesOfAccount, updateRule } from "#src/engagement/db/automation-rules.ts";
 import { listKnownRuns, listRunPage } from "#src/engagement/db/automation-runs.ts";
 import { listResults, setBackfillStatus } from "#src/engagement/db/backfills.ts";

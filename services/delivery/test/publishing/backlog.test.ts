@@ -8,6 +8,7 @@ import { releaseCalls } from "#src/calls/table.ts";
 import { delayAccounts } from "#src/publishing/db/account-breakers.ts";
 import { scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimHeads, claimTasks } from "#src/publishing/db/claims.ts";
+import { claimDeletions } from "#src/publishing/db/deletion-claims.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
@@ -69,7 +70,7 @@ async function rowsRead(tx: TransactionSql): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count
     from pg_stat_xact_user_tables
-    where relname in ('publish_tasks', 'account_queues')`;
+    where relname in ('publish_tasks', 'account_queues', 'deletion_tasks', 'deletion_queues')`;
   return row?.count ?? 0;
 }
 
@@ -270,4 +271,101 @@ test("the next claim finds a task after each change that makes the task claimabl
   expect((await claim(sql)).tasks).toEqual([]);
   await sql`update publish_tasks set wake_at = now() where status = 'queued'`;
   expect(names(await claim(sql))).toEqual([taken.targetId]);
+});
+
+/** Inserts deletions that have been due for an hour. Returns the account of the last one. */
+async function insertDeletions(sql: Sql, backlog: Backlog): Promise<string> {
+  const { platform, workspaceId = randomUUID(), accounts, perAccount } = backlog;
+  const accountIds = Array.from({ length: accounts }, () => randomUUID());
+  await sql`
+    insert into deletion_tasks (target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at)
+    select gen_random_uuid(), 1, ${workspaceId}, gen_random_uuid(), account_id, ${platform}, '1', 'queued',
+      now() - interval '1 hour'
+    from unnest(${accountIds}::uuid[]) as account_id
+    cross join generate_series(1, ${perAccount}::int)`;
+  return accountIds.at(-1) ?? "";
+}
+
+async function claimTargets(sql: Sql, more: Partial<typeof CLAIM> = {}) {
+  const options = { ...CLAIM, since: null, ...more };
+  return (await sql.begin((tx) => claimDeletions(tx, options))).tasks;
+}
+
+test.each(["x", "bluesky"] as const)(
+  "the next claim takes a deletion on %s, however many older deletions another workspace has on x",
+  async (platform) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    await insertDeletions(sql, { platform: "x", accounts: 3, perAccount: 1_100 });
+    const other = await insertDeletions(sql, { platform, accounts: 1, perAccount: 1 });
+
+    const tasks = await claimTargets(sql);
+
+    expect(tasks).toHaveLength(4);
+    expect(tasks.map(({ accountId }) => accountId)).toContain(other);
+  },
+);
+
+test("a claim reads few rows of accounts with many due deletions, also while they are busy or wait for a limit", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  await insertDeletions(sql, { platform: "x", accounts: 9, perAccount: 2_000 });
+  const limited = await insertDeletions(sql, { platform: "x", accounts: 1, perAccount: 2_000 });
+  const until = new Date(Date.now() + 60_000);
+  const limit = { accountId: limited, workspaceId: randomUUID(), until };
+  await sql.begin((tx) => delayAccounts(tx, [limit]));
+  await database.migrationSql`vacuum analyze deletion_tasks, deletion_queues`;
+  const claimAndCount = () =>
+    sql.begin(async (tx) => {
+      const before = await rowsRead(tx);
+      const { tasks } = await claimDeletions(tx, { ...CLAIM, since: null });
+      return { claimed: tasks.length, read: (await rowsRead(tx)) - before };
+    });
+
+  const first = await claimAndCount();
+  expect(first.claimed).toBe(9);
+  expect(first.read).toBeLessThan(300);
+  const next = await claimAndCount();
+  expect(next.claimed).toBe(0);
+  expect(next.read).toBeLessThan(20);
+});
+
+test("the claims of deletions fill half of a platform's places with those of one workspace, and no more than its places", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const workspaceId = randomUUID();
+  const backlog = { platform: "x", accounts: 20, perAccount: 1 } as const;
+  await insertDeletions(sql, { ...backlog, workspaceId });
+  const more = { maxPerPlatform: 8 };
+
+  expect(await claimTargets(sql, more)).toHaveLength(4);
+  expect(await claimTargets(sql, more)).toEqual([]);
+  await insertDeletions(sql, backlog);
+  await insertDeletions(sql, backlog);
+  expect(await claimTargets(sql, more)).toHaveLength(4);
+  expect(await claimTargets(sql, more)).toEqual([]);
+});
+
+test("the next deletion of an account is claimed when the one in work ends, waits or loses its worker", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  await insertDeletions(sql, { platform: "x", accounts: 1, perAccount: 4 });
+  const claimOne = async () => {
+    const [task, ...others] = await claimTargets(sql);
+    expect(others).toEqual([]);
+    return task;
+  };
+  const claimed = [];
+  for (const change of [
+    sql`status = 'deleted'`,
+    sql`status = 'queued', wake_at = now() + interval '1 hour'`,
+    sql`wake_at = now() - interval '2 hours'`,
+  ]) {
+    claimed.push((await claimOne())?.targetId);
+    expect(await claimOne()).toBeUndefined();
+    await sql`update deletion_tasks set ${change} where status = 'working'`;
+  }
+  const again = await claimOne();
+  expect(again).toMatchObject({ targetId: claimed.at(-1), crashCount: 1 });
+  expect(new Set(claimed).size).toBe(3);
 });

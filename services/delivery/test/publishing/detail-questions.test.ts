@@ -1,7 +1,10 @@
 import { newId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { claimQuestions, postponeQuestion } from "#src/publishing/db/detail-questions.ts";
-import { openDatabase } from "./fixture.ts";
+import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
+import { openDatabase, publishingDeps, World } from "./fixture.ts";
 
 test("a process whose claim of a post id's question has ended does not delay the question that another process has claimed", async () => {
   await using database = await openDatabase();
@@ -23,4 +26,73 @@ test("a process whose claim of a post id's question has ended does not delay the
   expect(await readWait()).toBe(false);
   await postponeQuestion(sql, current, 3_600_000);
   expect(await readWait()).toBe(true);
+});
+
+async function insertQuestions(
+  sql: Sql,
+  {
+    platform,
+    count,
+    age,
+  }: { readonly platform: string; readonly count: number; readonly age: string },
+): Promise<string> {
+  const workspaceId = newId();
+  await sql`
+    insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
+    select gen_random_uuid(), 1, ${workspaceId}, gen_random_uuid(), ${platform}, '{}', now() - ${age}::interval
+    from generate_series(1, ${count}::int)`;
+  return workspaceId;
+}
+
+test("a claim of questions for post ids takes one of each workspace and platform before a second one, and none of an excepted platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const busy = await insertQuestions(sql, { platform: "tiktok", count: 100, age: "1 hour" });
+  const other = await insertQuestions(sql, { platform: "tiktok", count: 1, age: "1 minute" });
+  const third = await insertQuestions(sql, { platform: "youtube", count: 2, age: "1 minute" });
+  const options = { limit: 3, leaseMs: 60_000, since: new Date(0) };
+  const claim = async (except: readonly string[]) =>
+    (await claimQuestions(sql, { ...options, except })).map(({ workspaceId }) => workspaceId);
+
+  expect((await claim([])).toSorted()).toEqual([busy, other, third].toSorted());
+  expect(await claim(["tiktok"])).toEqual([third]);
+});
+
+test("a platform that does not answer the request for a post id delays no request to another platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const silent = Promise.withResolvers<AbortSignal>();
+  const connectors = {
+    tiktok: {
+      ...world.connector("tiktok"),
+      findDetails: (_account: unknown, _handles: unknown, signal: AbortSignal) => {
+        silent.resolve(signal);
+        return new Promise<never>((_, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("no answer")));
+        });
+      },
+    },
+    youtube: {
+      ...world.connector("youtube"),
+      findDetails: () => Promise.resolve({ kind: "never" } as const),
+    },
+  };
+  const insert = async (platform: "tiktok" | "youtube") => {
+    const { targetId, workspaceId, accountId } = world.addTarget({ platform });
+    await sql`
+      insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
+      values (${targetId}, 1, ${workspaceId}, ${accountId}, ${platform}, '{}', now())`;
+  };
+  await insert("tiktok");
+  await using details = startAskForDetails(publishingDeps(world, sql, { connectors }));
+  const signal = await silent.promise;
+
+  await insert("youtube");
+  details.nudge();
+
+  await eventually(async () =>
+    expect(await sql`select platform from detail_questions`).toEqual([{ platform: "tiktok" }]),
+  );
+  expect(signal.aborted).toBe(false);
 });

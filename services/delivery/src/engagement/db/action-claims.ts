@@ -1,26 +1,22 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { placesOfWorkspace, releaseCalls, takeLocked } from "#src/calls/table.ts";
+import { type DueQueueLimits, lockDueQueues } from "#src/calls/due-queues.ts";
+import { releaseCalls, takeLocked } from "#src/calls/table.ts";
 import type { CommentAction, LeasedAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { ACTION_TABLE } from "./action-table.ts";
 import { actionColumns } from "./comment-actions.ts";
-import { isBehindVisibility } from "./hidden-comments.ts";
 import { limitedUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
-import { isBehindOpenCall, isDoubtful } from "./restore-doubts.ts";
+import { firstReady, unblocked } from "./ready-actions.ts";
 
 export interface ClaimedAction extends CommentAction {
   readonly claimedAt: Date;
 }
 
-export interface ActionLimits {
+export interface ActionLimits extends DueQueueLimits {
   /** For operators only; workers are told apart by the fence. */
   readonly owner: string;
   readonly leaseMs: number;
-  /** Platforms for which this process has a connector. */
-  readonly platforms: readonly string[];
-  readonly maxAccounts: number;
   readonly maxPerAccount: number;
-  readonly maxPerPlatform: number;
 }
 
 /**
@@ -60,88 +56,29 @@ export async function findNextActionMs(
   return next.waitMs;
 }
 
-/** Full workspaces are skipped, and those with the fewest actions in work come first. */
-async function lockDueQueues(
-  tx: TransactionSql,
-  { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
-): Promise<readonly string[]> {
-  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then
-  // makes the queue due again. So no change is overlooked. Locked queues are skipped, so that a
-  // claim never waits.
-  const rows = await tx<{ accountId: string }[]>`
-    with in_work as materialized (
-      select platform, workspace_id, count(*) as actions
-      from comment_actions
-      where status in ('working', 'calling', 'reconciling')
-      and wake_at > now()
-      group by platform, workspace_id
-    )
-    select q.account_id
-    from (
-      select d.account_id, d.wake_at,
-        coalesce(w.actions, 0) + row_number() over (partition by d.platform, d.workspace_id order by d.wake_at) as turn
-      from unnest(${platforms as string[]}::text[]) as p(platform)
-      cross join lateral (
-        select account_id, workspace_id, platform, wake_at
-        from comment_action_queues
-        where platform = p.platform
-        and wake_at <= now()
-        and workspace_id not in (
-          select workspace_id
-          from in_work
-          where platform = p.platform
-          and actions >= ${placesOfWorkspace(maxPerPlatform)}
-        )
-        order by wake_at
-        limit ${maxAccounts * 4}
-      ) as d
-      left join in_work w on w.platform = d.platform and w.workspace_id = d.workspace_id
-      where p.platform not in (
-        select platform
-        from in_work
-        group by platform
-        having sum(actions) >= ${maxPerPlatform}
-      )
-    ) as due
-    join comment_action_queues q on q.account_id = due.account_id
-    where q.wake_at <= now()
-    order by due.turn, due.wake_at
-    limit ${maxAccounts}
-    for update of q skip locked`;
-  return rows.map(({ accountId }) => accountId);
-}
-
-/** Those that have waited longest. A paused account needs only searches, not calls. */
-function firstReady(sql: ISql, { maxPerPlatform }: ActionLimits) {
-  const isBehind = sql`(${isBehindOpenCall(sql)} or ${isBehindVisibility(sql, sql`t.external_account_id`)})`;
-  return sql`
-    select r.id, r.status, r.wake_at
-    from (
-      select h.id, h.status, h.wake_at, s.in_work + row_number() over (partition by s.platform, s.workspace_id order by h.wake_at) as place
-      from slots s
-      cross join lateral (
-        select f.id, f.status, f.wake_at
-        from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
-          as of(status, calls)
-        cross join lateral (
-          select t.id, t.status, t.wake_at
-          from comment_actions t
-          cross join deployment d
-          where t.account_id = s.account_id
-          and t.status = of.status
-          and t.status in ('queued', 'working', 'unknown', 'reconciling')
-          and t.wake_at <= now()
-          and not ${isDoubtful(sql)}
-          and not (of.calls and ${isBehind})
-          order by t.wake_at
-          limit s.free
-        ) as f
-        where s.may_call or not of.calls
-        order by f.wake_at
-        limit s.free
-      ) as h
-    ) as r
-    where r.place <= ${placesOfWorkspace(maxPerPlatform)}`;
+/** Of accounts whose queues are locked: how many more actions may be claimed. */
+function slots(tx: TransactionSql, accountIds: readonly string[], { maxPerAccount }: ActionLimits) {
+  return tx`
+    select q.account_id, q.workspace_id, q.platform,
+      not exists (select 1 from pauses where ${isPaused(tx)}) as may_call,
+      (
+        select count(*)
+        from comment_actions w
+        where w.status in ('working', 'calling', 'reconciling')
+        and w.wake_at > now()
+        and w.platform = q.platform
+        and w.workspace_id = q.workspace_id
+      ) as in_work,
+      greatest(0, ${maxPerAccount} - (
+        select count(*)
+        from comment_actions w
+        where w.status in ('working', 'calling', 'reconciling')
+        and w.wake_at > now()
+        and w.account_id = q.account_id
+      )) as free
+    from comment_action_queues q
+    where q.account_id in ${tx(accountIds)}
+    and coalesce(greatest(q.not_before, ${limitedUntil(tx)}) <= now(), true)`;
 }
 
 /** Claims ready actions of the accounts whose queues this transaction has locked. */
@@ -150,41 +87,35 @@ async function claimOf(
   accountIds: readonly string[],
   limits: ActionLimits,
 ): Promise<readonly ClaimedAction[]> {
-  const { owner, leaseMs, maxPerAccount } = limits;
   // An action that another transaction is changing is skipped. Postgres compares status and time
   // again under the lock; conditions of their own would make it read every open action (`headTasks`
   // of the publish tasks).
   return await tx<ClaimedAction[]>`
-    with slots as materialized (
-      select q.account_id, q.workspace_id, q.platform,
-        not exists (select 1 from pauses where ${isPaused(tx)}) as may_call,
-        (
-          select count(*)
-          from comment_actions w
-          where w.status in ('working', 'calling', 'reconciling')
-          and w.wake_at > now()
-          and w.platform = q.platform
-          and w.workspace_id = q.workspace_id
-        ) as in_work,
-        greatest(0, ${maxPerAccount} - (
-          select count(*)
-          from comment_actions w
-          where w.status in ('working', 'calling', 'reconciling')
-          and w.wake_at > now()
-          and w.account_id = q.account_id
-        )) as free
-      from comment_action_queues q
-      where q.account_id in ${tx(accountIds)}
-      and coalesce(greatest(q.not_before, ${limitedUntil(tx)}) <= now(), true)
-    ),
-    heads as (${firstReady(tx, limits)}),
+    with slots as materialized (${slots(tx, accountIds, limits)}),
+    ready as materialized (${firstReady(tx)}),
     taken as (
       select t.id
-      from heads h
+      from (${unblocked(tx, limits.maxPerPlatform)}) as h
       join comment_actions t on t.id = h.id and t.status = h.status and t.wake_at = h.wake_at
       for update of t skip locked
+    ),
+    -- The array makes Postgres look each of them up, however many actions it expects.
+    blocked as (
+      select t.id
+      from comment_actions t
+      join ready r on t.id = r.id and t.status = r.status and t.wake_at = r.wake_at
+      where t.id = any(array(select id from ready where blocked_until is not null and status <> 'working'))
+      for update of t skip locked
+    ),
+    -- So that the next claim reads the actions behind them.
+    rested as (
+      update comment_actions t
+      set wake_at = r.blocked_until
+      from ready r
+      where t.id = any(array(select id from blocked))
+      and t.id = r.id
     )
-    ${takeLocked(tx, ACTION_TABLE, { owner, leaseMs })}
+    ${takeLocked(tx, ACTION_TABLE, limits)}
     returning ${actionColumns(tx)}, now() as claimed_at`;
 }
 
@@ -196,7 +127,9 @@ export async function claimActions(
   tx: TransactionSql,
   limits: ActionLimits,
 ): Promise<{ readonly actions: readonly ClaimedAction[]; readonly hasMore: boolean }> {
-  const accountIds = await lockDueQueues(tx, limits);
+  const queues = tx`comment_action_queues`;
+  const working = tx`comment_actions where status in ('working', 'calling', 'reconciling')`;
+  const accountIds = await lockDueQueues(tx, { queues, working }, limits);
   if (accountIds.length === 0) return { actions: [], hasMore: false };
   const actions = await claimOf(tx, accountIds, limits);
   await scheduleQueues(tx, accountIds);

@@ -1,6 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
-import type { WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 import { isUnlimited } from "./queue-schedule.ts";
 
 interface AccountRef {
@@ -74,7 +73,13 @@ export function isAccountDue(sql: ISql, platforms: readonly string[]) {
     )`;
 }
 
-/** The accounts that have waited for longest come first. */
+/** Limits the duration of a claim. */
+const MAX_DUE = 1_000;
+
+/**
+ * The workspaces with the fewest polls in progress come first, and of each, the accounts that have
+ * waited for longest.
+ */
 export async function claimAccounts(
   sql: ISql,
   {
@@ -86,14 +91,29 @@ export async function claimAccounts(
   // An account that another transaction has locked is skipped, so that processes never wait for
   // each other. The conditions are checked again under the lock.
   return await sql<(PolledAccount & { latenessMs: number })[]>`
-    with due as materialized (
-      select account_id, poll_at
-      from automation_accounts
-      where platform = ${platform}
+    with waiting as materialized (
+      select account_id, due_at, is_polled,
+        count(*) filter (where is_polled) over (partition by workspace_id)
+          + row_number() over (partition by workspace_id, is_polled order by due_at) as turn
+      from (
+        select account_id, workspace_id, poll_at as due_at, lease_until > now() as is_polled
+        from automation_accounts
+        where platform = ${platform}
+        and poll_at <= now()
+        and (lease_until > now() or ${isUnlimited(sql)})
+        order by poll_at
+        limit ${MAX_DUE}
+      ) as d
+    ),
+    due as materialized (
+      select automation_accounts.account_id, poll_at
+      from waiting w
+      join automation_accounts on automation_accounts.account_id = w.account_id
+      where not w.is_polled
       and ${isPollDue(sql)}
-      order by poll_at
+      order by w.turn, w.due_at
       limit ${limit}
-      for no key update skip locked
+      for no key update of automation_accounts skip locked
     )
     update automation_accounts a
     set fence = a.fence + 1,
@@ -202,43 +222,4 @@ export async function releaseAccount(
       polled_at = case when ${error === null} then now() else a.polled_at end
     where a.account_id = ${accountId}
     and a.fence = ${fence}`;
-}
-
-export async function listWatchedMedia(
-  sql: ISql,
-  { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
-  mediaIds: readonly string[],
-): Promise<readonly WatchedMedia[]> {
-  return await sql<WatchedMedia[]>`
-    select media_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at, failures, last_error
-    from automation_media
-    where account_id = ${accountId}
-    and workspace_id = ${workspaceId}
-    and media_id = any(${[...mediaIds]}::text[])`;
-}
-
-export async function upsertWatchedMedia(
-  tx: TransactionSql,
-  { accountId, workspaceId }: { readonly accountId: string; readonly workspaceId: string },
-  media: WatchedMedia,
-): Promise<void> {
-  // Only the holder of the account's lease writes the rows of its media, so a row does not change
-  // between read and write.
-  await tx`
-    insert into automation_media (
-      account_id, media_id, workspace_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at,
-      failures, last_error
-    ) values (
-      ${accountId}, ${media.mediaId}, ${workspaceId}, ${media.commentCount}, ${media.readUntil}, ${media.readCursor},
-      ${media.readNewest}, ${media.quietReads}, ${media.readAt}, ${media.failures}, ${media.lastError}
-    )
-    on conflict (account_id, media_id) do update
-    set comment_count = excluded.comment_count,
-      read_until = excluded.read_until,
-      read_cursor = excluded.read_cursor,
-      read_newest = excluded.read_newest,
-      quiet_reads = excluded.quiet_reads,
-      read_at = excluded.read_at,
-      failures = excluded.failures,
-      last_error = excluded.last_error`;
 }

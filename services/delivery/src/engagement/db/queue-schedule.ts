@@ -4,6 +4,10 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 const RECHECK_SECONDS = 1;
 const PAUSED_RECHECK_SECONDS = 10;
 
+export function recheckAt(sql: ISql) {
+  return sql`now() + ${RECHECK_SECONDS}::float8 * interval '1 second'`;
+}
+
 /** SQL condition: the platform, account or workspace of queue `q` is paused. */
 export function isPaused(sql: ISql) {
   return sql`
@@ -51,15 +55,12 @@ function firstWake(sql: ISql, statuses: readonly string[]) {
     )`;
 }
 
-/**
- * When a claim looks at the queue again; actions that are ready but were not claimed wait
- * `recheckSeconds`.
- */
-function nextLook(sql: ISql, wakeAt: ReturnType<ISql>, recheckSeconds: number) {
+/** When a claim looks at the queue again. */
+function nextLook(sql: ISql, wakeAt: ReturnType<ISql>) {
   return sql`
     case
       when ${wakeAt} > now() then ${wakeAt}
-      when ${wakeAt} is not null then now() + ${recheckSeconds}::float8 * interval '1 second'
+      when ${wakeAt} is not null then ${recheckAt(sql)}
     end`;
 }
 
@@ -73,9 +74,9 @@ export async function scheduleQueues(
         when n.wake_at is not null then greatest(n.wake_at, q.not_before, n.limited_until)
       end
     from (
-      select w.account_id, least(${nextLook(tx, tx`w.look_at`, RECHECK_SECONDS)}, case
+      select w.account_id, least(${nextLook(tx, tx`w.look_at`)}, case
           when w.is_paused then case when w.call_at is not null then greatest(w.call_at, now() + ${PAUSED_RECHECK_SECONDS}::float8 * interval '1 second') end
-          else ${nextLook(tx, tx`w.call_at`, RECHECK_SECONDS)}
+          else ${nextLook(tx, tx`w.call_at`)}
         end) as wake_at, w.limited_until
       from (
         select q.account_id,

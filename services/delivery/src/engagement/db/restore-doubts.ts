@@ -29,18 +29,15 @@ export function isDoubtful(sql: ISql) {
       end)`;
 }
 
-/** A call that a search could not tell apart from that of action `t` may be open. */
-export function isBehindOpenCall(sql: ISql) {
+/** The open call, at most one, that a search could not tell apart from that of action `t`. */
+export function openCall(sql: ISql) {
   return sql`
-    exists (
-      select 1
-      from comment_actions e
-      where e.account_id = t.account_id
-      and e.comment_id = t.comment_id
-      and e.call_key = t.call_key
-      and e.id <> t.id
-      and e.status in ('calling', 'unknown', 'reconciling')
-    )`;
+    from comment_actions e
+    where e.account_id = t.account_id
+    and e.comment_id = t.comment_id
+    and e.call_key = t.call_key
+    and e.id <> t.id
+    and e.status in ('calling', 'unknown', 'reconciling')`;
 }
 
 /** Of several actions whose calls cannot be told apart, one; the next waits until it has ended. */
@@ -53,7 +50,7 @@ export function doubtfulActions(sql: ISql, isDue: SqlFragment, limit: number) {
     and t.wake_at <= now()
     and t.type in ('reply', 'private_reply')
     and ${isDoubtful(sql)}
-    and not ${isBehindOpenCall(sql)}
+    and not exists (select 1 ${openCall(sql)})
     and ${isDue}
     order by t.account_id, t.comment_id, t.call_key, t.id
     limit ${limit}`;

@@ -1,4 +1,4 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, SqlFragment } from "@postrider/shared/postgres";
 
 /** Limits that apply when a process claims publish tasks or deletion tasks. */
 export interface ClaimLimits {
@@ -8,18 +8,6 @@ export interface ClaimLimits {
   readonly limit: number;
   /** Maximum number of tasks of one platform in work at a time, over all processes. */
   readonly maxPerPlatform: number;
-}
-
-/** Limits the duration of the statement, and is enough for every free worker. */
-export const CLAIM_WINDOW = 1000;
-
-/** Selects the platforms at their maximum, for a query whose tasks in work are `live`. */
-export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
-  return sql`
-    select platform
-    from live
-    group by platform
-    having count(*) >= ${maxPerPlatform}`;
 }
 
 /** When the next task of a table is ready. */
@@ -41,7 +29,7 @@ export function isAboveFloor(sql: ISql, since: Date | null) {
  */
 export async function findNextWake(
   sql: ISql,
-  rows: ReturnType<ISql>,
+  rows: SqlFragment,
   since: Date | null,
 ): Promise<NextWake> {
   const [next] = await sql<[NextWake]>`

@@ -1,114 +1,132 @@
-import type { ISql } from "@postrider/shared/postgres";
-import { placesOfWorkspace, takeLocked } from "#src/calls/table.ts";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { lockDueQueues } from "#src/calls/due-queues.ts";
+import { takeLocked } from "#src/calls/table.ts";
 import { isInPlace } from "#src/db/data-place.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
-import {
-  CLAIM_WINDOW,
-  type ClaimLimits,
-  findNextWake,
-  fullPlatforms,
-  isAboveFloor,
-  type NextWake,
-} from "./claim-limits.ts";
+import { type ClaimLimits, findNextWake, isAboveFloor, type NextWake } from "./claim-limits.ts";
 import { DELETION_TABLE, deletionColumns } from "./deletions.ts";
 
 interface DeletionLimits extends ClaimLimits {
-  /** The claim reads no entries below this search floor; null: it reads all ready tasks. */
+  /** The claim reads no entries below this search floor; null: it reads all due queues. */
   readonly since: Date | null;
 }
 
-/**
- * Skips accounts that are busy or limited, and full platforms and workspaces: this query reads a
- * limited number of rows, which the backlog of a silent platform or workspace would otherwise fill.
- * The workspaces with the fewest deletions in work come first. It returns more than a claim takes,
- * because other processes may have locked the first ones.
- */
-function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: DeletionLimits) {
-  return sql`
-    select r.target_id, r.deletion, r.turn, r.wake_at
-    from (
-      select o.*, row_number() over (partition by o.platform order by o.turn, o.wake_at) as of_platform
-      from (
-        select f.*, row_number() over (partition by f.platform, f.workspace_id order by f.wake_at) + (
-            select count(*)
-            from live l
-            where l.platform = f.platform
-            and l.workspace_id = f.workspace_id
-          ) as turn
-        from (
-          select distinct on (account_id) target_id, deletion, workspace_id, platform, wake_at
-          from (
-            select d.target_id, d.deletion, d.workspace_id, d.account_id, d.platform, d.wake_at
-            from deletion_tasks d
-            where d.status in ('queued', 'working')
-            and d.wake_at <= now()
-            and ${isAboveFloor(sql, since)}
-            and d.account_id not in (select account_id from live)
-            and d.platform not in (select platform from full_platforms)
-            and (d.platform, d.workspace_id) not in (select platform, workspace_id from full_workspaces)
-            and d.account_id not in (select account_id from account_breakers where not_before > now())
-            order by d.wake_at
-            limit ${CLAIM_WINDOW}
-          ) as ready
-          order by account_id, wake_at
-        ) as f
-      ) as o
-      where o.turn <= ${placesOfWorkspace(maxPerPlatform)}
-    ) as r
-    where r.of_platform + (select count(*) from live l where l.platform = r.platform) <= ${maxPerPlatform}
-    order by r.turn, r.wake_at
-    limit ${limit * 4}`;
-}
+/** For ready deletions that were not claimed: another transaction has locked them, for example. */
+const RECHECK_MS = 1_000;
 
-/** At most one per account. An operator's pause stops publishing, but not deletions. */
-export async function claimDeletions(
-  sql: ISql,
+/** Of each account whose queue is locked, unless it has a deletion in work or waits for a limit. */
+async function claimHeads(
+  tx: TransactionSql,
+  accountIds: readonly string[],
   options: DeletionLimits,
 ): Promise<readonly DeletionTask[]> {
-  const { limit } = options;
-  return await sql<DeletionTask[]>`
-    with live as materialized (
-      select account_id, workspace_id, platform
-      from deletion_tasks
-      where status = 'working'
-      and wake_at > now()
+  return await tx<DeletionTask[]>`
+    with heads as materialized (
+      select h.target_id, h.deletion, h.wake_at
+      from unnest(${accountIds as string[]}::uuid[]) as a(account_id)
+      cross join lateral (
+        select target_id, deletion, wake_at
+        from deletion_tasks
+        where account_id = a.account_id
+        and status in ('queued', 'working')
+        and wake_at <= now()
+        order by wake_at
+        limit 1
+      ) as h
+      where not exists (
+        select 1
+        from deletion_tasks
+        where account_id = a.account_id
+        and status = 'working'
+        and wake_at > now()
+      )
+      and a.account_id not in (select account_id from account_breakers where not_before > now())
+      -- No deletion is claimed in a copy of the data.
+      and exists (select 1 from deployment d where ${isInPlace(tx)})
     ),
-    full_platforms as materialized (${fullPlatforms(sql, options)}),
-    full_workspaces as materialized (
-      select platform, workspace_id
-      from live
-      group by platform, workspace_id
-      having count(*) >= ${placesOfWorkspace(options.maxPerPlatform)}
-    ),
-    chosen as (${firstOfEachAccount(sql, options)}),
-    -- The first process that locks a deletion claims it. The conditions are repeated because Postgres checks them again
-    -- under the lock.
     taken as (
       select d.target_id, d.deletion
-      from chosen c
-      join deletion_tasks d on d.target_id = c.target_id and d.deletion = c.deletion
-      where d.status in ('queued', 'working')
-      and d.wake_at <= now()
-      -- No deletion is claimed in a copy of the data.
-      and exists (select 1 from deployment d where ${isInPlace(sql)})
-      order by c.turn, c.wake_at
-      limit ${limit}
+      from heads h
+      join deletion_tasks d on d.target_id = h.target_id and d.deletion = h.deletion and d.wake_at = h.wake_at
       for update of d skip locked
     )
-    ${takeLocked(sql, DELETION_TABLE, options)}
-    returning ${deletionColumns(sql)}`;
+    ${takeLocked(tx, DELETION_TABLE, options)}
+    returning ${deletionColumns(tx)}`;
+}
+
+/** A statement after the locking one, so that it sees every deletion committed before the lock. */
+async function scheduleQueues(tx: TransactionSql, accountIds: readonly string[]): Promise<void> {
+  await tx`
+    update deletion_queues q
+    set wake_at = case
+        when n.busy_until is not null then n.busy_until
+        when n.wake_at <= now() then greatest(now() + ${RECHECK_MS} * interval '1 millisecond', (
+          select not_before
+          from account_breakers
+          where account_id = n.account_id
+        ))
+        else n.wake_at
+      end
+    from (
+      select a.account_id,
+        (
+          select min(wake_at)
+          from deletion_tasks
+          where account_id = a.account_id
+          and status in ('queued', 'working')
+        ) as wake_at,
+        (
+          select min(wake_at)
+          from deletion_tasks
+          where account_id = a.account_id
+          and status = 'working'
+          and wake_at > now()
+        ) as busy_until
+      from unnest(${accountIds as string[]}::uuid[]) as a(account_id)
+    ) as n
+    where q.account_id = n.account_id`;
+}
+
+/**
+ * At most one per account. An operator's pause stops publishing, but not deletions. `hasMore`:
+ * another account can take the place of one without a deletion in the next claim.
+ */
+export async function claimDeletions(
+  tx: TransactionSql,
+  options: DeletionLimits,
+): Promise<{ readonly tasks: readonly DeletionTask[]; readonly hasMore: boolean }> {
+  const queues = tx`deletion_queues`;
+  const working = tx`deletion_tasks where status = 'working'`;
+  const limits = { ...options, platforms: PLATFORM_IDS, maxAccounts: options.limit };
+  const accountIds = await lockDueQueues(tx, { queues, working }, limits);
+  if (accountIds.length === 0) return { tasks: [], hasMore: false };
+  const tasks = await claimHeads(tx, accountIds, options);
+  await scheduleQueues(tx, accountIds);
+  return { tasks, hasMore: true };
 }
 
 export async function findNextDeletion(sql: ISql, since: Date | null): Promise<NextWake> {
-  return await findNextWake(sql, sql`deletion_tasks where status in ('queued', 'working')`, since);
+  const firstOfPlatforms = sql`
+    unnest(${[...PLATFORM_IDS]}::text[]) as p(platform)
+    cross join lateral (
+      select wake_at
+      from deletion_queues
+      where platform = p.platform
+      and ${isAboveFloor(sql, since)}
+      order by wake_at
+      limit 1
+    ) as q
+    where true`;
+  return await findNextWake(sql, firstOfPlatforms, since);
 }
 
 /** SQL: whether a deletion may be ready now. */
 export function isDeletionDue(sql: ISql, since: Date | null) {
   return sql`
     exists (
-      select from deletion_tasks
-      where status in ('queued', 'working')
+      select from deletion_queues
+      where platform = any(${[...PLATFORM_IDS]}::text[])
       and wake_at <= now()
       and ${isAboveFloor(sql, since)}
     )`;

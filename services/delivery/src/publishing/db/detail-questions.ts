@@ -36,7 +36,13 @@ export async function insertQuestions(
     on conflict (target_id, generation) do nothing`;
 }
 
-/** Two processes may rarely claim the same target, which is harmless: requests only read. */
+/** Limits the duration of a claim. */
+const MAX_DUE = 10_000;
+
+/**
+ * The workspaces take turns on each platform. Two processes may rarely claim the same target, which
+ * is harmless: requests only read.
+ */
 export async function claimQuestions(
   sql: ISql,
   options: {
@@ -44,18 +50,32 @@ export async function claimQuestions(
     readonly leaseMs: number;
     /** The claim reads no entries below this search floor. */
     readonly since: Date;
+    /** Platforms that this process is asking. */
+    readonly except?: readonly string[];
   },
 ): Promise<readonly DetailQuestion[]> {
-  const { limit, leaseMs, since } = options;
+  const { limit, leaseMs, since, except = [] } = options;
   return await sql<DetailQuestion[]>`
-    with taken as (
-      select target_id, generation
-      from detail_questions
-      where wake_at <= now()
-      and ${isAboveFloor(sql, since)}
-      order by wake_at
+    with due as (
+      select target_id, generation, wake_at,
+        row_number() over (partition by platform, workspace_id order by wake_at) as turn
+      from (
+        select target_id, generation, platform, workspace_id, wake_at
+        from detail_questions
+        where wake_at <= now()
+        and ${isAboveFloor(sql, since)}
+        and platform <> all(${except as string[]}::text[])
+        order by wake_at
+        limit ${MAX_DUE}
+      ) as d
+    ),
+    taken as (
+      select q.target_id, q.generation
+      from due
+      join detail_questions q on q.target_id = due.target_id and q.generation = due.generation and q.wake_at = due.wake_at
+      order by due.turn, due.wake_at
       limit ${limit}
-      for update skip locked
+      for update of q skip locked
     )
     update detail_questions q
     set wake_at = now() + ${leaseMs} * interval '1 millisecond',

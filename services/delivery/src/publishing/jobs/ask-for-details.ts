@@ -41,41 +41,63 @@ const LEASE_MS = 60_000;
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
   const floor = new SearchFloor();
+  const asked = new Map<string, Promise<void>>();
+  const onError = (error: unknown): void => {
+    floor.reset();
+    options.logger.warn(
+      { err: error },
+      "platforms could not be asked for the post ids of published targets; they are asked again later",
+    );
+  };
+  const begin = (platform: string, questions: readonly DetailQuestion[]): void => {
+    const answered = askAll(options, questions, stopping.signal)
+      .catch(onError)
+      .finally(() => {
+        asked.delete(platform);
+        loop.nudge();
+      });
+    asked.set(platform, answered);
+  };
   const loop = startDueLoop({
     sql: options.sql,
     isDue: (sql) => isQuestionDue(sql, floor.from),
     idleMs: IDLE_MS,
-    work: () => pass(options, floor, stopping.signal),
-    onError: (error) => {
-      floor.reset();
-      options.logger.warn(
-        { err: error },
-        "platforms could not be asked for the post ids of published targets; they are asked again later",
-      );
+    work: async () => {
+      const questions = await claim(options, floor, [...asked.keys()]);
+      for (const [platform, own] of Map.groupBy(questions, (each) => each.platform))
+        begin(platform, own);
+      return questions.length === BATCH;
     },
+    onError,
   });
   return {
     nudge: loop.nudge,
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
       await loop[Symbol.asyncDispose]();
+      await Promise.all(asked.values());
     },
   };
 }
 
-async function pass(
-  options: AskForDetailsOptions,
+/** Leaves out the platforms that are being asked, so that a silent one delays no other. */
+async function claim(
+  { sql, guard }: AskForDetailsOptions,
   floor: SearchFloor,
-  stopping: AbortSignal,
-): Promise<boolean> {
-  const { sql, guard } = options;
+  except: readonly string[],
+): Promise<readonly DetailQuestion[]> {
   const next = await findNextQuestion(sql, floor.next(performance.now()));
   floor.moveTo(next.floor);
-  if (next.waitMs === null || next.waitMs > 0) return false;
-  if (!(await guard.isOwn())) return false;
-  const since = next.floor;
-  const questions = await claimQuestions(sql, { limit: BATCH, leaseMs: LEASE_MS, since });
-  if (questions.length === 0) return false;
+  if (next.waitMs === null || next.waitMs > 0) return [];
+  if (!(await guard.isOwn())) return [];
+  return await claimQuestions(sql, { limit: BATCH, leaseMs: LEASE_MS, since: next.floor, except });
+}
+
+async function askAll(
+  options: AskForDetailsOptions,
+  questions: readonly DetailQuestion[],
+  stopping: AbortSignal,
+): Promise<void> {
   const credentials = await fetchCredentials(options.accounts, questions);
   await Promise.all(
     questions.map(async (question, index) => {
@@ -86,7 +108,6 @@ async function pass(
       });
     }),
   );
-  return questions.length === BATCH;
 }
 
 async function ask(

@@ -5,11 +5,11 @@ import { failpoint } from "@postrider/shared/process/failpoints";
 import {
   claimAccounts,
   isAccountDue,
-  listWatchedMedia,
   type PolledAccount,
   type PollEnd,
   releaseAccount,
 } from "#src/engagement/db/automation-accounts.ts";
+import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";

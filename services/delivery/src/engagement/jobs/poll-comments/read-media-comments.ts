@@ -1,11 +1,8 @@
 import type { CommentPage } from "@postrider/platforms/comments/connector";
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import {
-  keepLease,
-  type PolledAccount,
-  upsertWatchedMedia,
-} from "#src/engagement/db/automation-accounts.ts";
+import { keepLease, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";
+import { upsertWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
 import { insertRuns, listKnownRuns } from "#src/engagement/db/automation-runs.ts";
 import { findSendingSince } from "#src/engagement/db/automation-sending.ts";

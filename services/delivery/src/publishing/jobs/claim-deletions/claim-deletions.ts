@@ -6,6 +6,7 @@ import {
   findNextDeletion,
   isDeletionDue,
 } from "#src/publishing/db/deletion-claims.ts";
+import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import {
   LEASES_PER_DELETION,
   type CheckDeps,
@@ -98,17 +99,18 @@ class Deletions {
       maxPerPlatform: MAX_PER_PLATFORM,
       since: next.floor,
     };
-    const tasks = await claimDeletions(sql, limits);
-    if (tasks.length === 0) return IDLE_MS;
+    const { tasks, hasMore } = await sql.begin((tx) => claimDeletions(tx, limits));
+    if (tasks.length > 0) this.#work(tasks);
+    return hasMore || IDLE_MS;
+  }
+
+  #work(tasks: readonly DeletionTask[]): void {
     this.#inWork += tasks.length;
     const batch = workDeletions(this.#context, tasks, () => {
       this.#inWork -= 1;
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
-    // Only a part of the ready deletions was read. The next claim skips the accounts and platforms
-    // that are busy now, so it finds the deletions of other accounts.
-    return true;
   }
 
   onFailedPass(): void {

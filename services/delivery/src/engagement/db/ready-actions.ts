@@ -1,0 +1,71 @@
+import type { ISql } from "@postrider/shared/postgres";
+import { placesOfWorkspace } from "#src/calls/table.ts";
+import { isBehindVisibility } from "./hidden-comments.ts";
+import { recheckAt } from "./queue-schedule.ts";
+import { isDoubtful, openCall } from "./restore-doubts.ts";
+
+/** Number of ready actions that a claim reads for each place of an account. */
+const READ_PER_PLACE = 8;
+/** A call whose outcome is unknown can end before its next search, by a late answer. */
+const MAX_REST_MINUTES = 5;
+
+/**
+ * Until when action `t` may not be called, because of another action on its comment; null if it
+ * may. A call whose outcome is unknown stays open at least until it is searched for.
+ */
+function blockedUntil(sql: ISql) {
+  return sql`
+    coalesce(
+      (
+        select greatest(${recheckAt(sql)}, case
+            when e.status = 'unknown' then least(e.wake_at, now() + ${MAX_REST_MINUTES} * interval '1 minute')
+          end)
+        ${openCall(sql)}
+      ),
+      case when ${isBehindVisibility(sql, sql`t.external_account_id`)} then ${recheckAt(sql)} end
+    )`;
+}
+
+/**
+ * The ready actions that have waited longest, with blocked ones among them. Their number is
+ * limited, because any number of actions can be blocked by one. A paused account needs only
+ * searches, not calls.
+ */
+export function firstReady(sql: ISql) {
+  return sql`
+    select s.account_id, s.workspace_id, s.platform, s.free, s.in_work, f.id, f.status, f.wake_at, f.blocked_until
+    from slots s
+    cross join (values ('unknown', 1, false), ('reconciling', 1, false), ('queued', ${READ_PER_PLACE}::int, true), ('working', ${READ_PER_PLACE}, true))
+      as of(status, read_per_place, calls)
+    cross join lateral (
+      select t.id, t.status, t.wake_at, case when of.calls then ${blockedUntil(sql)} end as blocked_until
+      from comment_actions t
+      cross join deployment d
+      where t.account_id = s.account_id
+      and t.status = of.status
+      and t.status in ('queued', 'working', 'unknown', 'reconciling')
+      and t.wake_at <= now()
+      and not ${isDoubtful(sql)}
+      order by t.wake_at
+      limit s.free * of.read_per_place
+    ) as f
+    where s.may_call or not of.calls`;
+}
+
+/** Of `ready`, as many as the places of their accounts and workspaces allow. */
+export function unblocked(sql: ISql, maxPerPlatform: number) {
+  return sql`
+    select id, status, wake_at
+    from (
+      select id, status, wake_at,
+        in_work + row_number() over (partition by platform, workspace_id order by wake_at) as place
+      from (
+        select id, status, wake_at, platform, workspace_id, free, in_work,
+          row_number() over (partition by account_id order by wake_at) as of_account
+        from ready
+        where blocked_until is null
+      ) as h
+      where of_account <= free
+    ) as r
+    where place <= ${placesOfWorkspace(maxPerPlatform)}`;
+}
