@@ -39,7 +39,8 @@ const postEn = {
   retried: (count: number) =>
     count === 1 ? "1 publication is sent again." : `${count} publications are sent again.`,
   nothingRetried: "Nothing was left to retry.",
-  someRefused: (count: number) => `${count} were left as they are.`,
+  someRefused: (count: number) =>
+    count === 1 ? "1 was left as it is." : `${count} were left as they are.`,
   connected: "The account is connected again.",
   moreActions: "More actions for this post",
   open: "Open",
