@@ -56,7 +56,7 @@ const settingEn = {
   settings: "Settings",
   title: (name: string) => `Settings of ${name}`,
   holds:
-    "They hold for posts accepted from now on. Scheduled ones keep what they were accepted with.",
+    "The settings hold for posts accepted from now on. Scheduled ones keep what they were accepted with.",
   readOnly: "You can read the settings here, not change them.",
   notOffered: "TikTok does not offer it to this account now.",
   longest: (time: string) => `The longest video is ${time}, as TikTok says now.`,
