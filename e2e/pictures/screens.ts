@@ -73,14 +73,6 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
     show: async (page, open) => await openPost(page, open, /Neue Werkstattzeiten/),
     kept: ONE,
   },
-  "posts-new": { show: write, kept: [...MAIN, "ko-light"] },
-  "posts-new-account": {
-    show: async (page, open) => {
-      await write(page, open);
-      await page.getByRole("tab").nth(1).click();
-    },
-    kept: ["light"],
-  },
   calendar: { show: at("calendar"), kept: MAIN },
   week: { show: at("calendar?view=week"), kept: ONE },
   "calendar-list": { show: at("calendar?view=list"), kept: ONE },
@@ -129,6 +121,15 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
   },
   keys: { show: at("keys"), kept: ONE },
   status: { show: at("status"), kept: ONE },
+  // After the media, because each of these uploads two files.
+  "posts-new": { show: write, kept: [...MAIN, "ko-light"] },
+  "posts-new-account": {
+    show: async (page, open) => {
+      await write(page, open);
+      await page.getByRole("tab").nth(1).click();
+    },
+    kept: ["light"],
+  },
   login: { show: async () => undefined, reader: "invited", kept: ["light"] },
   "login-key": { show: at("login"), reader: "guest" },
   start: { show: at("start"), reader: "newcomer", kept: ONE },
