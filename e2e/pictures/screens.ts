@@ -51,7 +51,9 @@ const write: Screen["show"] = async (page, open) => {
     .getByRole("button", { name: /^(?:Add a description|설명 추가)$/ })
     .nth(1)
     .waitFor();
-  await press(page, /^(?:At a time|시간 지정)$/);
+  // On a phone the time is behind a button of its own.
+  const timed = page.getByRole("button", { name: /^(?:At a time|시간 지정)$/ });
+  if (await timed.isVisible()) await timed.click();
   // The server's own rules are asked when the draft has rested.
   await page.getByText(/^(?:YouTube takes exactly|YouTube에는 동영상)/).waitFor();
   await page
