@@ -25,6 +25,18 @@ const SCENES = {
 
 export type Scene = keyof typeof SCENES;
 
+/** For people who do not see them. */
+export const DESCRIPTIONS: Readonly<Record<Scene, string>> = {
+  bridge: "A bridge with two arches at dusk, the sun low over the river",
+  wheel: "A spoked wheel, seen from the side",
+  shop: "The shop with its red roof and a lit window",
+  route: "A map of the river with a dashed route",
+  hills: "Two hills in the evening light",
+  lights: "A road at night between four street lamps",
+  cargo: "A green cargo bike with a box",
+  tools: "Four wrenches above a work bench",
+};
+
 /** Draws a scene as a JPEG, so that the repository needs no binary file. */
 export async function drawScene(scene: Scene): Promise<Uint8Array<ArrayBuffer>> {
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="1200" viewBox="0 0 600 600">${SCENES[scene]}</svg>`;

@@ -14,6 +14,7 @@ interface DashboardOptions {
   readonly locale?: "en-GB" | "ko-KR";
   readonly colorScheme?: "light" | "dark";
   readonly width?: number;
+  readonly height?: number;
   readonly timezoneId?: string;
   /** Opens the session with this key of the API instead of a login link. */
   readonly apiKey?: string;
@@ -30,10 +31,10 @@ const TIMEOUT_MS = 75_000;
 /** Opens a browser of its own, which is logged in nowhere. */
 export async function openBrowser(
   browser: Browser,
-  { width = WIDTH, ...rest }: Omit<DashboardOptions, "path" | "apiKey"> = {},
+  { width = WIDTH, height = HEIGHT, ...rest }: Omit<DashboardOptions, "path" | "apiKey"> = {},
 ): Promise<DashboardPage> {
   const given: BrowserContextOptions = { locale: "en-GB", timezoneId: "Asia/Seoul", ...rest };
-  const context = await browser.newContext({ ...given, viewport: { width, height: HEIGHT } });
+  const context = await browser.newContext({ ...given, viewport: { width, height } });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
   const complaints = listenForComplaints(page);

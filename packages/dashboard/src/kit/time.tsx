@@ -1,5 +1,12 @@
 import { ownZone, type Settings, useSettings } from "../settings/settings.ts";
-import { clockOf, dayOf, distanceOf, fullOf, nearDayOf } from "../time/format-time.ts";
+import {
+  clockElsewhere,
+  clockOf,
+  dayOf,
+  distanceOf,
+  fullOf,
+  nearDayOf,
+} from "../time/format-time.ts";
 import { toZoned } from "../time/place-in-zone.ts";
 import { offsetOf, placeOf } from "../time/place-names.ts";
 import { useNow } from "../time/use-now.ts";
@@ -70,7 +77,7 @@ function tooltipOf(
   const distance = distanceOf(ms, words.distance);
   const others = [zone, ownZone(), "UTC"].filter((other) => other !== zoned.timeZoneId);
   const clocks = [...new Set(others)].map(
-    (other) => `${clockOf(zoned.withTimeZone(other), language)} ${placeOf(other, language)}`,
+    (other) => `${clockElsewhere(zoned, other, language)} ${placeOf(other, language)}`,
   );
   const place = `${placeOf(zoned.timeZoneId, language)} (${offsetOf(zoned)})`;
   const far = ms < 0 ? words.ago(distance) : words.inTime(distance);

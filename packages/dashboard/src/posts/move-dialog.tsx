@@ -74,7 +74,10 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
     >
       <DateTimeFields reading={reading} onChange={setReading} />
       <Changes placement={placement} reading={reading} isLater={isLater} onLater={setLater} />
-      <FreeSlots onChoose={(slot) => setReading(firstReading(slot, zone))} />
+      <FreeSlots
+        from={post.scheduledAt}
+        onChoose={(slot) => setReading(firstReading(slot, zone))}
+      />
       {fault !== undefined && <FieldError>{fault}</FieldError>}
       {error !== undefined && <ErrorNotice error={error} />}
     </Dialog>
@@ -128,17 +131,24 @@ function useMove(
 
 const timeOf = (text: string | null): number | null => (text === null ? null : Date.parse(text));
 
+interface FreeSlotsProps {
+  /** The time that the post has already. */
+  readonly from: string | null;
+  readonly onChoose: (at: string) => void;
+}
+
 /** The next free slots of the queue; nothing without rules. */
-function FreeSlots({ onChoose }: { readonly onChoose: (at: string) => void }) {
+function FreeSlots({ from, onChoose }: FreeSlotsProps) {
   const words = useWords(postWords).move;
   const { language, zone } = useSettings();
   const now = useNow().toZonedDateTimeISO(zone);
   const slots = useQuery(queueApi.rules()).data?.rules.flatMap(({ nextSlots }) => nextSlots) ?? [];
-  if (slots.length === 0) return null;
+  const others = slots.filter((slot) => timeOf(slot) !== timeOf(from));
+  if (others.length === 0) return null;
   return (
     <div className="row wrap sm">
       <span className="muted">{words.freeSlots}</span>
-      {[...new Set(slots)]
+      {[...new Set(others)]
         .toSorted()
         .slice(0, SHOWN_SLOTS)
         .map((slot) => {

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { kitEn, kitKo } from "../words/kit-words.ts";
 import {
+  clockElsewhere,
   clockOf,
   dayHeadOf,
   dayOf,
@@ -62,6 +63,14 @@ test.each([
   ["Europe/London", "UTC"],
 ])("the offset of %s is %s", (zone, offset) => {
   expect(offsetOf(toZoned(NOW, zone))).toBe(offset);
+});
+
+test("a time in another zone names its weekday where that is another day there", () => {
+  const early = toZoned("2026-11-29T18:39:00Z", "Asia/Seoul");
+  // The clock is that of the own locale.
+  expect(clockElsewhere(early, "UTC", "en")).toMatch(/^Sun /);
+  expect(clockElsewhere(early, "UTC", "ko")).toBe("(일) 18:39");
+  expect(clockElsewhere(toZoned(NOW, "Asia/Seoul"), "UTC", "ko")).toBe("05:05");
 });
 
 test("a distance has its two largest units, and leaves out one that is zero", () => {

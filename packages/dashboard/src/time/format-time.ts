@@ -46,6 +46,22 @@ export function clockOf(at: InZone, language: Language): string {
   return write(at, clockLocale(language), { hour: "2-digit", minute: "2-digit" });
 }
 
+/**
+ * The same time in another zone, "18:39", with the weekday where that is another day there: "Sun
+ * 18:39", "(일) 18:39".
+ */
+export function clockElsewhere(
+  at: Temporal.ZonedDateTime,
+  zone: string,
+  language: Language,
+): string {
+  const there = at.withTimeZone(zone);
+  const clock = clockOf(there, language);
+  if (there.toPlainDate().equals(at.toPlainDate())) return clock;
+  const weekday = weekdayOf(there.toPlainDate(), language);
+  return language === "ko" ? `(${weekday}) ${clock}` : `${weekday} ${clock}`;
+}
+
 /** "14:05:00.187": for the steps of a publication, which a reader compares with other logs. */
 export function clockWithMsOf(at: Temporal.ZonedDateTime): string {
   return at.toPlainTime().toString({ smallestUnit: "millisecond" });

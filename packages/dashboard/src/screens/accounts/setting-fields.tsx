@@ -1,6 +1,8 @@
 import type { AccountSettings } from "@postrider/client";
 import { Checkbox, Field, FieldError, Input } from "../../kit/field.tsx";
 import { Select } from "../../kit/select.tsx";
+import { distanceOf } from "../../time/format-time.ts";
+import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
 import {
   CHOICES,
@@ -24,6 +26,7 @@ interface SettingFieldsProps {
 export function SettingFields(props: SettingFieldsProps) {
   const { read, values, faults, isReadOnly, onChange } = props;
   const words = useWords(settingWords);
+  const kit = useWords(kitWords);
   const seconds = maxVideoSeconds(read);
   return (
     <fieldset className="stack" disabled={isReadOnly} aria-label={words.settings}>
@@ -38,7 +41,7 @@ export function SettingFields(props: SettingFieldsProps) {
         );
       })}
       {seconds !== undefined && (
-        <p className="xs muted">{words.longest(String(Math.floor(seconds / 6) / 10))}</p>
+        <p className="xs muted">{words.longest(distanceOf(seconds * 1000, kit.distance))}</p>
       )}
     </fieldset>
   );

@@ -11,8 +11,7 @@ import { Drawer } from "../../kit/dialog.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { accountNameOf } from "../../posts/account-name.ts";
-import { AccountWho } from "../../posts/account-who.tsx";
+import { accountLabelOf } from "../../posts/account-name.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import {
@@ -43,7 +42,7 @@ export function SettingsDrawer({ account, onClose }: SettingsDrawerProps) {
   });
   if (data !== undefined) return <Editor account={account} read={data} onClose={onClose} />;
   return (
-    <Drawer title={words.title(accountNameOf(account))} onClose={onClose}>
+    <Drawer title={words.title(accountLabelOf(account))} onClose={onClose}>
       {error === null ? <Skeleton /> : <ErrorNotice error={error} onRetry={() => void refetch()} />}
     </Drawer>
   );
@@ -62,7 +61,7 @@ function Editor({ account, read, onClose }: EditorProps) {
   return (
     <>
       <Drawer
-        title={words.title(accountNameOf(account))}
+        title={words.title(accountLabelOf(account))}
         onClose={() => (draft.isChanged ? setAsking(true) : onClose())}
         footer={
           canWrite && (
@@ -78,7 +77,6 @@ function Editor({ account, read, onClose }: EditorProps) {
         }
       >
         <div className="stack">
-          <AccountWho id={account.id} username={account.username} platform={account.platform} />
           <Note tone="info" icon={Info}>
             {canWrite ? words.holds : words.readOnly}
           </Note>

@@ -124,7 +124,7 @@ export function CalendarScreen() {
         {...{ label, cells, place, look, grid, isNarrow, canWrite }}
         onPropose={propose}
       />
-      <Legend cells={inPeriod(cells, place)} canDrag={canWrite && view !== "list"} />
+      <Legend cells={cells} canDrag={canWrite && view !== "list"} />
       {grid.drag && <Ghost drag={grid.drag} />}
       {grid.moving && <MoveDialog post={grid.moving} onClose={grid.endMove} />}
       {grid.openDay !== undefined && (
@@ -132,10 +132,6 @@ export function CalendarScreen() {
       )}
     </Page>
   );
-}
-
-function inPeriod(cells: readonly DayCell[], { view, day }: Place): readonly DayCell[] {
-  return view === "month" ? cells.filter((cell) => cell.day.month === day.month) : cells;
 }
 
 interface DayDialogProps {

@@ -30,10 +30,12 @@ export function Legend({ cells, canDrag }: LegendProps) {
           )
         );
       })}
-      <span className="row">
-        <Lock className="i i-s" aria-hidden="true" />
-        {words.locked}
-      </span>
+      {posts.length > 0 && (
+        <span className="row">
+          <Lock className="i i-s" aria-hidden="true" />
+          {words.locked}
+        </span>
+      )}
       {canDrag && (
         <span className="push">
           {words.dragHint} <kbd>M</kbd> {words.moveKey} <kbd>U</kbd> {words.undoKey}

@@ -11,7 +11,7 @@ import { langOf } from "../../posts/lang-of.ts";
 import { isPlanned } from "../../posts/move-post.ts";
 import { postWords } from "../../posts/post-words.ts";
 import { ownZone, useSettings } from "../../settings/settings.ts";
-import { clockOf, dayHeadOf } from "../../time/format-time.ts";
+import { clockElsewhere, clockOf, dayHeadOf } from "../../time/format-time.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useNow } from "../../time/use-now.ts";
 import { kitWords } from "../../words/kit-words.ts";
@@ -108,15 +108,16 @@ interface PostRowProps {
 function PostRow({ placed: { post, ms }, other, isLocked, onMove }: PostRowProps) {
   const { noText } = useWords(postWords);
   const { zone, language } = useSettings();
-  const at = Temporal.Instant.fromEpochMilliseconds(ms);
-  const clockIn = (place: string) => clockOf(at.toZonedDateTimeISO(place), language);
+  const at = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
   const text = post.content === "" ? noText : post.content;
   return (
     <tr data-post={post.id}>
       <td className="num">
-        <b>{clockIn(zone)}</b>
+        <b>{clockOf(at, language)}</b>
       </td>
-      {other !== undefined && <td className="num muted not-s other">{clockIn(other)}</td>}
+      {other !== undefined && (
+        <td className="num muted not-s nowrap other">{clockElsewhere(at, other, language)}</td>
+      )}
       <td>
         <Link
           href={`/posts/${post.id}`}

@@ -44,7 +44,9 @@ export function CommentsScreen() {
                 {words.back}
               </Button>
             )}
-            <p className="hint pad">{isGone ? words.gone : words.choose}</p>
+            <p className="hint pad">
+              {isGone ? words.gone : inbox.comments.length > 0 && words.choose}
+            </p>
           </div>
         ) : (
           <Thread

@@ -73,7 +73,12 @@ function Form({ comment, author, replying, limit, isRestricted }: FormProps) {
       <label className="sr" htmlFor={id}>
         {words.replyTo(author)}
       </label>
-      <ReplyText id={id} replying={replying} isFaulty={fault !== false} onSend={press} />
+      <ReplyText
+        {...{ id, replying }}
+        placeholder={words.replyTo(author)}
+        isFaulty={fault !== false}
+        onSend={press}
+      />
       <Trouble replying={replying} />
       <div className="row">
         <span className="hint" id={`${id}-below`}>
@@ -95,16 +100,19 @@ function Form({ comment, author, replying, limit, isRestricted }: FormProps) {
 interface ReplyTextProps {
   readonly id: string;
   readonly replying: Replying;
+  readonly placeholder: string;
   readonly isFaulty: boolean;
   readonly onSend: (event: SyntheticEvent) => void;
 }
 
-function ReplyText({ id, replying: { reply, write }, isFaulty, onSend }: ReplyTextProps) {
+function ReplyText({ id, replying, placeholder, isFaulty, onSend }: ReplyTextProps) {
+  const { reply, write } = replying;
   useWritten(reply.text);
   return (
     <TextArea
       id={id}
       rows={2}
+      placeholder={placeholder}
       lang={langOf(reply.text)}
       value={reply.text}
       readOnly={reply.isAsked}

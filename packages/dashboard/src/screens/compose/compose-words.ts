@@ -26,6 +26,7 @@ export const composeKo: typeof composeEn = {
     video: "동영상 필요",
     picture: "사진 필요",
     media: "지원하지 않는 파일",
+    "no-title": "제목 필요",
     title: "제목 확인",
     privacy: "공개 범위 선택",
     tags: "태그 확인",

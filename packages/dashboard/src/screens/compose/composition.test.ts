@@ -1,5 +1,6 @@
+import type { Account, Platform } from "@postrider/client";
 import { expect, test } from "vitest";
-import { shownLength, type Writer } from "./composition.ts";
+import { shownLength, toWriters, type Writer } from "./composition.ts";
 import type { Draft } from "./draft.ts";
 import type { Fault } from "./faults.ts";
 
@@ -17,4 +18,14 @@ test("the length that is shown is the server's where it has counted the text as 
   expect(count([fault], false)).toBe(23);
   expect(count([{ ...fault, accountId: "y" }])).toBe(23);
   expect(count([{ ...fault, limit: 4096 }])).toBe(23);
+});
+
+test("accounts that cannot publish now come last, the others stay in their order", () => {
+  const accounts = ["a", "b", "c"].map((id) => ({
+    id,
+    platform: "x",
+    status: id === "a" ? "reconnect_required" : "active",
+  })) as unknown as readonly Account[];
+  const platforms = [{ id: "x", available: true, rules: {} }] as unknown as readonly Platform[];
+  expect(toWriters(accounts, platforms).map(({ id }) => id)).toEqual(["b", "c", "a"]);
 });

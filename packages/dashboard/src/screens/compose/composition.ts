@@ -35,17 +35,21 @@ export function useComposition(): Composition {
   return composition;
 }
 
-/** Accounts whose platform is not known any more cannot be written for. */
+/**
+ * Accounts whose platform is not known any more cannot be written for. Those that cannot publish
+ * now come last.
+ */
 export function toWriters(
   accounts: readonly Account[],
   platforms: readonly Platform[],
 ): readonly Writer[] {
   const byId = new Map(platforms.map((platform) => [platform.id, platform]));
-  return accounts.flatMap((account) => {
+  const writers = accounts.flatMap((account) => {
     const platform = byId.get(account.platform);
     if (platform === undefined) return [];
     return [{ ...account, rules: platform.rules, isAvailable: platform.available }];
   });
+  return writers.toSorted((one, other) => Number(canPublish(other)) - Number(canPublish(one)));
 }
 
 export function canPublish({ status, isAvailable }: Writer): boolean {

@@ -29,7 +29,7 @@ export const faultsEn: Readonly<Record<string, FaultSentence>> = {
     `${name} takes no post without a picture or a video.`,
     "This post has none.",
   ],
-  needs_video: (name) => [`${name} takes exactly one video.`, "This post has none, or more."],
+  needs_video: (name) => [`${name} takes exactly one video, and nothing else.`, ""],
   too_few_media: (name: string, limit: string) => [`${name} needs at least ${limit} files.`, ""],
   too_many_media: (name: string, limit: string, actual: string) => [
     `${name} takes at most ${limit} files.`,

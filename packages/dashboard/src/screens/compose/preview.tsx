@@ -11,6 +11,7 @@ import { composeWords } from "./compose-words.ts";
 import css from "./compose.module.css";
 import { lengthFor, shownLength, useComposition, type Writer } from "./composition.ts";
 import { type DraftMedia, textFor } from "./draft.ts";
+import { faultsOf } from "./faults.ts";
 import { getsWords, previewParts } from "./preview-parts.ts";
 import { counterText } from "./tile-state.ts";
 
@@ -140,15 +141,19 @@ function PreviewFoot({ writer }: { readonly writer: Writer }) {
   );
 }
 
+/** Accounts that do not take the files get nothing yet. */
 function WhatEachGets() {
   const words = useWords(composeWords);
-  const { draft, chosen } = useComposition();
+  const { draft, chosen, faults } = useComposition();
+  const getting = chosen.filter(
+    ({ id }) => !faultsOf(faults, id).some(({ place }) => place === "media"),
+  );
   return (
     <Card>
       <div className="pad stack-s sm">
         <h3>{words.whatEachGets}</h3>
         <ul className={css.gets}>
-          {chosen.map((writer) => (
+          {getting.map((writer) => (
             <li key={writer.id}>
               <PlatformTile platform={writer.platform} />
               <span className="sr">{writer.username}</span>

@@ -33,7 +33,8 @@ test("what stands in the way of an account is named", () => {
   expect(says({ writer: { ...writer, status: "reconnect_required" } })).toBe("reconnect");
   expect(says({ writer: { ...writer, isAvailable: false } })).toBe("unavailable");
   expect(says({ faults: [fault("needs_video", "media")] })).toBe("video");
-  expect(says({ faults: [fault("title_required", "title")] })).toBe("title");
+  expect(says({ faults: [fault("title_required", "title")] })).toBe("no-title");
+  expect(says({ faults: [fault("title_too_long", "title")] })).toBe("title");
   expect(says({})).toBe("counter");
 });
 

@@ -12,6 +12,7 @@ export interface TileState {
     | "video"
     | "picture"
     | "media"
+    | "no-title"
     | "title"
     | "privacy"
     | "tags"
@@ -51,6 +52,7 @@ function isOver({ faults, length, isChecked }: TileFacts): boolean {
 function saysOf({ code, place }: Fault): TileState["says"] {
   if (code === "needs_video") return "video";
   if (code === "media_required") return "picture";
+  if (code === "title_required") return "no-title";
   if (place === "media") return "media";
   return PLACES.has(place) ? (place as TileState["says"]) : "fix";
 }

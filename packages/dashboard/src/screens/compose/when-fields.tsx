@@ -6,7 +6,7 @@ import { Segments } from "../../kit/segments.tsx";
 import { Time } from "../../kit/time.tsx";
 import { DateTimeFields, placeReading } from "../../posts/date-time-fields.tsx";
 import { ownZone, useSettings } from "../../settings/settings.ts";
-import { clockOf, distanceOf } from "../../time/format-time.ts";
+import { clockElsewhere, clockOf, distanceOf } from "../../time/format-time.ts";
 import { offsetOf, placeOf } from "../../time/place-names.ts";
 import { useNow } from "../../time/use-now.ts";
 import { kitWords } from "../../words/kit-words.ts";
@@ -85,7 +85,7 @@ function AlsoThere() {
   const ms = at.epochMilliseconds - now.epochMilliseconds;
   if (ms < 0) return <span className={css.bad}>{words.past}</span>;
   const other = [zone, ownZone(), "UTC"].find((each) => each !== when.zone) ?? "UTC";
-  const clock = `${clockOf(at.withTimeZone(other), language)} ${placeOf(other, language)}`;
+  const clock = `${clockElsewhere(at, other, language)} ${placeOf(other, language)}`;
   return (
     <span className={classNames("xs muted num", css.also)}>
       {clock} · {kit.inTime(distanceOf(ms, kit.distance))}

@@ -30,6 +30,7 @@ export const composeEn = {
     video: "Needs a video",
     picture: "Needs a picture",
     media: "Does not take these files",
+    "no-title": "Needs a title",
     title: "Look at the title",
     privacy: "Choose who sees it",
     tags: "Look at the tags",

@@ -4,6 +4,7 @@ import { Note } from "../../kit/card.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { useWords } from "../../words/use-words.ts";
 import { loginWords } from "./login-words.ts";
+import { WithCommand } from "./with-command.tsx";
 
 /** Why a login link did not open a session. */
 export function LinkSpent({ error }: { readonly error: unknown }) {
@@ -12,7 +13,7 @@ export function LinkSpent({ error }: { readonly error: unknown }) {
   if (!isSpent) return <ErrorNotice error={error} />;
   return (
     <Note tone="bad" icon={Link2Off} role="alert">
-      <strong>{words.spent}</strong> {words.makeNew("postrider dashboard link")}
+      <strong>{words.spent}</strong> <WithCommand words={words.makeNew} />
     </Note>
   );
 }

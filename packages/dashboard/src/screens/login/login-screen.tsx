@@ -13,8 +13,7 @@ import { KeyForm } from "./key-form.tsx";
 import { LinkSpent } from "./link-spent.tsx";
 import { loginWords } from "./login-words.ts";
 import css from "./login.module.css";
-
-const COMMAND = "postrider dashboard link";
+import { WithCommand } from "./with-command.tsx";
 
 /** The way in: a login link, whose token is in the fragment and so in no log, or an API key. */
 export function LoginScreen() {
@@ -86,7 +85,9 @@ function LinkCard({ token, onEnter }: EnterProps & { readonly token: string }) {
           ) : (
             <LinkSpent error={error} />
           )}
-          <p className="xs muted">{words.madeWith(COMMAND)}</p>
+          <p className="xs muted">
+            <WithCommand words={words.madeWith} />
+          </p>
         </div>
       </Card>
       <details className={css.other}>
@@ -104,7 +105,9 @@ function KeyCard({ onEnter }: EnterProps) {
       <div className={css.inside}>
         <h1>{words.withKey}</h1>
         <KeyForm onEnter={onEnter} isMain />
-        <p className="xs muted">{words.byLink(COMMAND)}</p>
+        <p className="xs muted">
+          <WithCommand words={words.byLink} />
+        </p>
       </div>
     </Card>
   );

@@ -38,8 +38,8 @@ const metricsEn = {
   reconnect: "Reconnect",
   readAtOnce: ", and it is read at once.",
   notPublished: "Not published.",
-  read: "Read",
-  next: "Next",
+  read: "Last read:",
+  next: "Next:",
   meaning:
     "“–” is not given by the platform; 0 is a count. X calls it impressions, the others views. Instagram and Facebook count up to 48 hours late.",
   posts: "Posts of the last 30 days",

@@ -180,12 +180,12 @@ function ReadTimes({ targets, history }: ReadTimesProps) {
     <span>
       {last !== undefined && (
         <>
-          {words.read} <Time at={last} show="clock" />.{" "}
+          {words.read} <Time at={last} />.{" "}
         </>
       )}
       {first !== undefined && (
         <>
-          {words.next} <Time at={first} show="clock" />.{" "}
+          {words.next} <Time at={first} />.{" "}
         </>
       )}
       {words.meaning}

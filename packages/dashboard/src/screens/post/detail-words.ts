@@ -65,7 +65,7 @@ export const detailEn = {
     "The post is noted as not published there, and can be sent again. Look once more: if it is there after all, it would be there twice.",
   saveNot: "Note it as not published",
   sent: "What was sent",
-  willBeSent: "What is sent",
+  willBeSent: "What will be sent",
   useAgain: "Use again",
   edit: "Edit",
   ownText: "has its own text.",

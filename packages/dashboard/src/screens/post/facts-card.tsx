@@ -11,7 +11,7 @@ import { DeleteDialog } from "../../posts/delete-dialog.tsx";
 import { MoveDialog } from "../../posts/move-dialog.tsx";
 import { useCan } from "../../session/session-context.ts";
 import { ownZone, useSettings } from "../../settings/settings.ts";
-import { clockOf, clockWithMsOf } from "../../time/format-time.ts";
+import { clockElsewhere, clockWithMsOf } from "../../time/format-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -66,6 +66,7 @@ function Due({ at }: { readonly at: string | null }) {
   const words = useWords(detailWords);
   const { zone, language } = useSettings();
   if (at === null) return <span className="muted">{words.noTime}</span>;
+  const here = toZoned(at, zone);
   const others = [...new Set([ownZone(), "UTC"])].filter((other) => other !== zone);
   return (
     <>
@@ -73,7 +74,7 @@ function Due({ at }: { readonly at: string | null }) {
       <br />
       <span className="muted xs num">
         {others
-          .map((other) => `${clockOf(toZoned(at, other), language)} ${placeOf(other, language)}`)
+          .map((other) => `${clockElsewhere(here, other, language)} ${placeOf(other, language)}`)
           .join(" · ")}
       </span>
     </>

@@ -4,6 +4,7 @@ import { ChevronDown, ChevronUp } from "lucide-react";
 import { useLocation, useParams } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
 import { Button, LinkButton } from "../../kit/button.tsx";
+import { Card } from "../../kit/card.tsx";
 import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
@@ -31,10 +32,12 @@ export function PostScreen() {
     <Page title={words.posts}>
       {isPending && <Skeleton rows={6} />}
       {error instanceof PostriderError && error.status === 404 ? (
-        <EmptyState
-          title={words.gone}
-          action={<LinkButton href="/posts">{words.toList}</LinkButton>}
-        />
+        <Card>
+          <EmptyState
+            title={words.gone}
+            action={<LinkButton href="/posts">{words.toList}</LinkButton>}
+          />
+        </Card>
       ) : (
         error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />
       )}

@@ -151,7 +151,7 @@ function Shift({ rule, shift }: RuleShift) {
   const { zone, language } = useSettings();
   const now = useNow().toZonedDateTimeISO(shift.zone);
   return (
-    <>
+    <span className={css.shift}>
       <ClockArrowUp className="i" aria-hidden="true" />
       <span>
         {words.shift({
@@ -165,6 +165,6 @@ function Shift({ rule, shift }: RuleShift) {
           place: placeOf(zone, language),
         })}
       </span>
-    </>
+    </span>
   );
 }

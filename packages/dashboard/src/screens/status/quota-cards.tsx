@@ -2,6 +2,7 @@ import type { StatusJson } from "@postrider/rest/dashboard/status";
 import { useQuery } from "@tanstack/react-query";
 import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
+import { Skeleton } from "../../kit/empty-state.tsx";
 import { Meter } from "../../kit/meter.tsx";
 import { Time } from "../../kit/time.tsx";
 import { useSettings } from "../../settings/settings.ts";
@@ -86,7 +87,13 @@ function Swatch({ look, count, word }: SwatchProps) {
 /** Requests of the minute; what the answer of a request says of them. */
 export function RequestCard() {
   const words = useWords(statusWords);
-  const { data } = useQuery(statusApi.requests());
+  const { data, isPending } = useQuery(statusApi.requests());
+  if (isPending)
+    return (
+      <Card title={words.requests} aside={words.allKeys}>
+        <Skeleton />
+      </Card>
+    );
   if (data === undefined || data === null) return null;
   const { limit, remaining } = data;
   const text = words.requestsLeft(numberText(limit));

@@ -2,7 +2,7 @@ import type { Webhook, WebhookDelivery } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { Card } from "../../kit/card.tsx";
-import { StatusIcon, StatusLabel } from "../../kit/status.tsx";
+import { StatusLabel } from "../../kit/status.tsx";
 import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
 import { urlText } from "./url-text.ts";
@@ -71,8 +71,8 @@ function Newest({ delivery }: { readonly delivery: WebhookDelivery | null }) {
   if (delivery === null) return <span className="push nowrap">{words.nothingSent}</span>;
   const label = words.newest(kit.status[delivery.status]);
   return (
-    <span className="push">
-      <StatusIcon status={delivery.status} label={label} />
+    <span className="push nowrap">
+      <StatusLabel status={delivery.status}>{label}</StatusLabel>
     </span>
   );
 }

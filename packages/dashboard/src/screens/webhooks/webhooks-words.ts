@@ -48,7 +48,7 @@ const webhooksKo: typeof webhooksEn = {
     "이 워크스페이스에서 일어나는 일을 지정한 주소로 서명해 보내고, 응답이 올 때까지 다시 보냅니다.",
   full: (max) => `엔드포인트는 워크스페이스마다 ${max}개까지 만들 수 있습니다.`,
   nothingSent: "아직 보낸 것 없음",
-  newest: (result) => `최근 전송: ${result}`,
+  newest: (result) => `최근: ${result}`,
 
   edit: "편집",
   more: "더 보기",

@@ -49,7 +49,7 @@ export const webhooksEn = {
     "Postrider sends each event of this workspace to the addresses that you name, signed, and repeats it until they answer.",
   full: (max: number) => `A workspace has at most ${max} endpoints.`,
   nothingSent: "Nothing sent yet",
-  newest: (result: string) => `Newest delivery: ${result}`,
+  newest: (result: string) => `Newest: ${result}`,
 
   edit: "Edit",
   more: "More",

@@ -1,0 +1,215 @@
+import type { Page } from "playwright-core";
+import type { LookName } from "./looks.ts";
+import { drawScene } from "./scenes.ts";
+
+const TEXT =
+  "The winter ride sale opens Friday at six. Gloves, shoe covers and tubeless sealant are 20 % off, and we measure your chain for free while you have a coffee. No booking, just roll in.";
+
+export interface Screen {
+  /** Opens what a picture shows. */
+  readonly show: (page: Page, open: (path: string) => Promise<void>) => Promise<void>;
+  /** Who looks: with the filled workspace, an empty one, a login link, or with nothing. */
+  readonly reader?: "newcomer" | "invited" | "guest";
+  /** Whether the picture ends at the edge of the window, since what it shows floats. */
+  readonly floats?: true;
+  /** Whether it spoils the page for the next picture, and may never become ready. */
+  readonly isAlone?: true;
+  /** In which looks the repository keeps it. */
+  readonly kept?: readonly LookName[];
+}
+
+const ONE: readonly LookName[] = ["light", "phone"];
+const MAIN: readonly LookName[] = ["light", "dark", "phone", "ko-phone"];
+
+const at =
+  (path: string): Screen["show"] =>
+  async (_page, open) =>
+    await open(path);
+const press = async (page: Page, name: RegExp) =>
+  await page.getByRole("button", { name }).first().click();
+const openPost = async (page: Page, open: (path: string) => Promise<void>, text: RegExp) => {
+  await open("posts");
+  await page.getByRole("link", { name: text }).first().click();
+  await page.locator("main aside").waitFor();
+};
+const write: Screen["show"] = async (page, open) => {
+  // The draft of the picture before is left first, and then forgotten.
+  await open("posts");
+  await page.evaluate("localStorage.clear()");
+  await open(`posts/new?text=${encodeURIComponent(TEXT)}`);
+  await press(page, /^(?:Choose all|모두 선택)$/);
+  const files = (["bridge", "wheel"] as const).map(async (scene) => ({
+    name: `${scene}.jpg`,
+    mimeType: "image/jpeg",
+    buffer: Buffer.from(await drawScene(scene)),
+  }));
+  await page
+    .locator("input[type=file]")
+    .first()
+    .setInputFiles(await Promise.all(files));
+  await page
+    .getByRole("button", { name: /^(?:Add a description|설명 추가)$/ })
+    .nth(1)
+    .waitFor();
+  // On a phone the time is behind a button of its own.
+  const timed = page.getByRole("button", { name: /^(?:At a time|시간 지정)$/ });
+  if (await timed.isVisible()) await timed.click();
+  // The server's own rules are asked when the draft has rested.
+  await page.getByText(/^(?:YouTube takes exactly|YouTube에는 동영상)/).waitFor();
+  await page
+    .getByText(/^(?:Instagram takes no post|Instagram에는 )/)
+    .waitFor({ state: "detached" });
+};
+
+export const SCREENS: Readonly<Record<string, Screen>> = {
+  posts: { show: at("posts"), kept: [...MAIN, "ko-light"] },
+  post: {
+    show: async (page, open) => {
+      await openPost(page, open, /겨울 코스 3곳/);
+      // The cause and its cure are read after the post.
+      await page.getByRole("button", { name: /^(?:Reconnect|다시 연결)/ }).waitFor();
+    },
+    kept: MAIN,
+  },
+  publishing: {
+    show: async (page, open) => await openPost(page, open, /Neue Werkstattzeiten/),
+    kept: ONE,
+  },
+  calendar: { show: at("calendar"), kept: MAIN },
+  week: { show: at("calendar?view=week"), kept: ONE },
+  "calendar-list": { show: at("calendar?view=list"), kept: ONE },
+  queue: { show: at("queue"), kept: ONE },
+  media: {
+    show: async (page, open) => {
+      await open("media");
+      const isWide = (page.viewportSize()?.width ?? 0) >= 1440;
+      if (isWide) await press(page, /bridge\.jpg/);
+    },
+    kept: ONE,
+  },
+  comments: { show: at("comments"), kept: ONE },
+  "comments-thread": {
+    show: async (page, open) => {
+      await open("comments");
+      await page.locator("[data-row]").first().click();
+      await page.getByRole("textbox", { name: /^Reply to|답글/ }).waitFor();
+    },
+    floats: true,
+    kept: ["phone"],
+  },
+  automations: { show: at("automations"), kept: ONE },
+  metrics: { show: at("metrics"), kept: ["light", "dark", "phone"] },
+  accounts: { show: at("accounts"), kept: ONE },
+  "account-settings": {
+    show: async (page, open) => {
+      await open("accounts");
+      await press(page, /^(?:More actions for hangang_bike|hangang_bike의 다른 작업)$/);
+      await page.getByRole("menuitem", { name: /^(?:Settings|설정)$/ }).click();
+      await page.getByRole("dialog").getByRole("checkbox").first().waitFor();
+    },
+    floats: true,
+    kept: ONE,
+  },
+  webhooks: {
+    show: async (page, open) => {
+      await open("webhooks");
+      await page
+        .getByRole("row", { name: /post\.failed/ })
+        .first()
+        .click();
+      await page.getByText("#3", { exact: true }).waitFor();
+    },
+    kept: ONE,
+  },
+  keys: { show: at("keys"), kept: ONE },
+  status: { show: at("status"), kept: ONE },
+  // After the media, because each of these uploads two files.
+  "posts-new": { show: write, kept: [...MAIN, "ko-light"] },
+  "posts-new-account": {
+    show: async (page, open) => {
+      await write(page, open);
+      await page.getByRole("tab").nth(1).click();
+    },
+    kept: ["light"],
+  },
+  login: { show: async () => undefined, reader: "invited", kept: ["light"] },
+  "login-key": { show: at("login"), reader: "guest" },
+  start: { show: at("start"), reader: "newcomer", kept: ONE },
+  "empty-posts": { show: at("posts"), reader: "newcomer" },
+  "empty-calendar": { show: at("calendar"), reader: "newcomer" },
+  "empty-queue": { show: at("queue"), reader: "newcomer" },
+  "empty-media": { show: at("media"), reader: "newcomer" },
+  "empty-comments": { show: at("comments"), reader: "newcomer" },
+  "empty-automations": { show: at("automations"), reader: "newcomer" },
+  "empty-metrics": { show: at("metrics"), reader: "newcomer" },
+  "empty-accounts": { show: at("accounts"), reader: "newcomer" },
+  "empty-webhooks": { show: at("webhooks"), reader: "newcomer" },
+  "empty-keys": { show: at("keys"), reader: "newcomer" },
+  "empty-status": { show: at("status"), reader: "newcomer" },
+  "empty-posts-new": { show: at("posts/new"), reader: "newcomer" },
+  "not-found": { show: at("posts/00000000-0000-7000-8000-000000000000") },
+  nowhere: { show: at("nowhere") },
+  loading: {
+    isAlone: true,
+    show: async (page) => {
+      await page.route("**/api/v1/posts?*", () => undefined);
+      await page.goto(new URL("/app/posts", page.url()).href);
+      await page.locator("main [aria-busy=true]").first().waitFor();
+    },
+  },
+  offline: {
+    isAlone: true,
+    show: async (page, open) => {
+      await open("posts");
+      await page.context().setOffline(true);
+      await press(page, /^(?:Scheduled|예약됨)/);
+      await page.getByText(/^(?:No connection since|.*연결이 끊겼습니다)/).waitFor();
+    },
+  },
+  unavailable: {
+    isAlone: true,
+    show: async (page) => {
+      await page.route("**/api/v1/posts?*", async (route) => await route.fulfill({ status: 503 }));
+      await page.goto(new URL("/app/posts", page.url()).href);
+      await page
+        .getByText(/Postrider cannot answer|지금은 Postrider/)
+        .first()
+        .waitFor();
+    },
+  },
+  move: {
+    show: async (page, open) => {
+      await openPost(page, open, /Wartungstipp/);
+      await press(page, /^(?:Move to…|옮기기…)$/);
+      await page.getByRole("dialog").waitFor();
+    },
+    floats: true,
+    kept: ONE,
+  },
+  delete: {
+    show: async (page, open) => {
+      await openPost(page, open, /겨울 코스 3곳/);
+      await press(page, /^(?:Delete from|계정 \d+개에서 삭제|.*에서 삭제)/);
+      await page.getByRole("dialog").waitFor();
+    },
+    floats: true,
+  },
+  "keys-list": {
+    show: async (page, open) => {
+      await open("posts");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog").waitFor();
+    },
+    floats: true,
+  },
+  "session-ended": {
+    isAlone: true,
+    show: async (page, open) => {
+      await open("posts");
+      await page.context().clearCookies();
+      await page.evaluate("dispatchEvent(new Event('focus'))");
+      await page.getByRole("dialog").waitFor();
+    },
+    floats: true,
+  },
+};
