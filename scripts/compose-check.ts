@@ -29,7 +29,7 @@ async function buildServe(base: string): Promise<void> {
   const args = ["SERVICE=serve", `NODE_IMAGE=${base}`].map((value) => `--build-arg=${value}`);
   const before = await listStages();
   try {
-    await podman("build", "--quiet", ...options, ...args, `--tag=${SERVE}`, root);
+    await podman("build", ...options, ...args, `--tag=${SERVE}`, root);
   } catch (error) {
     // A build that is stopped leaves its stages.
     const left = (await listStages()).filter((name) => !before.includes(name));

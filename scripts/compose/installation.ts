@@ -169,7 +169,9 @@ async function removeProject(name: string): Promise<void> {
     const names = found.split("\n").filter((one) => one !== "");
     if (names.length > 0) await runProgram("podman", [...args, ...names]);
   };
-  await remove(["ps", "--all"], "rm", "--force", "--time=0", "--volumes");
+  // The simulator shares the network of the gateway, which can only be removed after it or with it.
+  const force = ["--force", "--ignore", "--depend", "--time=0", "--volumes"];
+  await remove(["ps", "--all"], "rm", ...force);
   await remove(["volume", "ls"], "volume", "rm", "--force");
   await remove(["network", "ls"], "network", "rm", "--force");
 }
