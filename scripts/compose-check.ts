@@ -45,7 +45,7 @@ async function listStages(): Promise<readonly string[]> {
     "--external",
     "--format={{.ID}} {{.Names}}",
   ]);
-  const builds = ids.split("\n").filter((line) => line.endsWith("-working-container"));
+  const builds = ids.split("\n").filter((line) => line.includes("working-container"));
   return builds.map((line) => line.split(" ")[0] ?? "");
 }
 

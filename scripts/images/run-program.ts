@@ -28,6 +28,8 @@ export async function runProgram(
   try {
     const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
     const [stdout, stderr, [code]] = await ended;
+    // A stopped podman ends with 0.
+    signal.throwIfAborted();
     if (code === 0) return stdout.trim();
     throw new Error(lastLines(`${stdout}\n${stderr}`) || `exit code ${code}`);
   } catch (error) {
