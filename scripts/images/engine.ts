@@ -1,17 +1,15 @@
-import { execFile, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { interruption } from "../../packages/local/src/processes/interruption.ts";
 import { serviceNames } from "../../packages/local/src/stack/services.ts";
 import { root } from "../check/run-command.ts";
+import { runProgram } from "./run-program.ts";
 
 const PODMAN = "podman";
 
 /** Podman, otherwise Docker: both take the same arguments. */
 const ENGINE = spawnSync(PODMAN, ["--version"]).status === 0 ? PODMAN : "docker";
-
-const SHOWN_LINES = 30;
 
 /**
  * Signal that is aborted when the user stops the check of the container images; containers are
@@ -21,26 +19,11 @@ export const interrupted: AbortSignal = interruption();
 
 /** Returns standard output; throws with the last lines of the output. */
 export async function engine(...args: readonly string[]): Promise<string> {
-  return await run(args, { signal: interrupted });
+  return await runProgram(ENGINE, args, { signal: interrupted });
 }
 
 export async function removeContainer(name: string): Promise<void> {
-  await run(["rm", "--force", "--volumes", name], {});
-}
-
-async function run(args: readonly string[], options: { signal?: AbortSignal }): Promise<string> {
-  try {
-    const settings = { maxBuffer: 256_000_000, ...options };
-    const { stdout } = await promisify(execFile)(ENGINE, args, settings);
-    return stdout.trim();
-  } catch (error) {
-    interrupted.throwIfAborted();
-    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-    const output = `${stdout}\n${stderr}`.trim().split("\n").slice(-SHOWN_LINES).join("\n");
-    throw new Error(`${ENGINE} ${args.slice(0, 2).join(" ")} failed: ${output || String(error)}`, {
-      cause: error,
-    });
-  }
+  await runProgram(ENGINE, ["rm", "--force", "--volumes", name]);
 }
 
 /** What a container image is built of: a service, or a program that is shipped beside them. */

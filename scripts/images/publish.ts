@@ -6,16 +6,26 @@ import type { OwnIdentity } from "../../packages/shared/src/identity/settings.ts
 
 const PUBLISH_MS = 60_000;
 
+interface Addresses {
+  readonly accountsUrl?: string;
+  readonly gatewayUrl?: string;
+  readonly simulatorUrl?: string;
+}
+
 /** Returns how many publications readers see; throws with a target whose they do not. */
 export async function publishEverywhere(
   identity: OwnIdentity,
   timeoutMs = PUBLISH_MS,
+  {
+    accountsUrl = "http://127.0.0.1:8081",
+    gatewayUrl = "http://127.0.0.1:8080",
+    simulatorUrl = "http://127.0.0.1:4100",
+  }: Addresses = {},
 ): Promise<number> {
-  const accountsUrl = "http://127.0.0.1:8081";
   const workspace = await ensureDemoWorkspace({ accountsUrl, identity, known: undefined });
   const { accounts, apiKey } = workspace;
-  const simulated = { accounts, simulatorUrl: "http://127.0.0.1:4100" };
-  const client = createClient({ baseUrl: "http://127.0.0.1:8080", apiKey });
+  const simulated = { accounts, simulatorUrl };
+  const client = createClient({ baseUrl: gatewayUrl, apiKey });
   let visible = 0;
   for (const piece of demoPieces(accounts, new Date())) {
     const { content, accountIds, file, options } = piece;
