@@ -234,7 +234,9 @@ test("the list of posts reads on when its end is seen, and the tooltip of a time
   await expect.poll(() => rows.count()).toBe(25);
   const time = rows.last().locator("time");
   await time.hover();
-  expect(await time.getAttribute("title")).toMatch(/ Seoul \(UTC\+9\)\n(?:\w+ )?\d\d:\d\d UTC · in /);
+  expect(await time.getAttribute("title")).toMatch(
+    / Seoul \(UTC\+9\)\n(?:\w+ )?\d\d:\d\d UTC · in /,
+  );
   expect(complaints).toEqual([]);
 });
 

@@ -44,7 +44,7 @@ export const identities = createTestIdentities();
 export const MEDIA_KEY = "m".repeat(32);
 export const ACCOUNT_ID = "01936a5e-7d2b-7000-8000-000000000002";
 
-export const LIMIT = {
+const LIMIT = {
   policy: "workspace",
   quota: 600,
   windowSeconds: 60,

@@ -40,7 +40,9 @@ function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
 /** Of a workspace. Lists of keys are not paged. */
 const MAX_KEYS = 500;
 
-async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
+type Asked = Omit<NewApiKey, "grantorId">;
+
+async function insertAudited(sql: Sql, key: Asked): Promise<ApiKeyRow | undefined> {
   return await sql.begin(async (tx) => {
     await assertUnfrozen(tx, key.workspaceIds);
     const count = await countMostKeys(tx, key.workspaceIds);
@@ -48,7 +50,7 @@ async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | unde
       throw unprocessable("validation_failed", [
         { code: "too_many_keys", limit: MAX_KEYS, actual: count + 1 },
       ]);
-    const row = await insertApiKey(tx, key);
+    const row = await insertApiKey(tx, { ...key, grantorId: findContext()?.origin?.keyId });
     if (row !== undefined) await appendAudit(tx, toAuditEntries("key.create", row));
     return row;
   });
@@ -82,7 +84,6 @@ export async function createApiKey(
     scopes,
     workspaceIds,
     expiresAt: parseExpiry(request),
-    grantorId: findContext()?.origin?.keyId,
   });
   if (row === undefined) throw invalidRequest([{ code: "in_the_past", path: "/expiresAt" }]);
   return { key, apiKey: toApiKey(row) };
