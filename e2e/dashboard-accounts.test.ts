@@ -13,11 +13,11 @@ afterAll(() => browser.close());
 test("an account that can no longer publish comes first, is connected again with its failed post, and is disconnected", async () => {
   const x = await tenant.connect("x", "ended");
   await tenant.connect("telegram");
+  const scheduledAt = `${dateIn(9)}T09:00:00.000Z`;
+  const later = await create(tenant.api, { content: "Too", accountIds: [x], scheduledAt });
   await tenant.addFault(x, { operation: "publish", mode: "status", status: 401, times: 2 });
   const { id } = await create(tenant.api, { content: "Late", accountIds: [x] });
   await whenPost(tenant.api, id, "failed");
-  const scheduledAt = `${dateIn(9)}T09:00:00.000Z`;
-  const later = await create(tenant.api, { content: "Too", accountIds: [x], scheduledAt });
   await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/accounts" });
   const { page, complaints } = dashboard;
   await page.getByText("ended on X can no longer publish.").waitFor();

@@ -30,6 +30,7 @@ const commands = {
   "fault-matrix": { script: "scripts/fault-matrix.ts", first: [], leads: true },
   recovery: { script: "scripts/recovery.ts", first: [], leads: true },
   schemathesis: { script: "scripts/schemathesis.ts", first: [], leads: true },
+  "compose-check": { script: "scripts/compose-check.ts", first: [], leads: true },
   images: { script: "scripts/images.ts", first: [], leads: true },
   pictures: { script: "e2e/pictures.ts", first: [], leads: true },
   release: { script: "scripts/release.ts", first: [], leads: true },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runVitest, runScript } from "./check/run-command.ts";
 import { runSteps, stepLine } from "./check/run-steps.ts";
-import { COMPOSE, PROGRAMS, STEPS } from "./check/steps.ts";
+import { PROGRAMS, STEPS } from "./check/steps.ts";
 import { type TestCounts, summaryLine } from "./summary-reporter.ts";
 
 /** The vitest projects of `--quick`, which a developer runs after each change. */
@@ -24,7 +24,7 @@ async function main(): Promise<boolean> {
   });
   const startedAt = performance.now();
   const steps = await runSteps(
-    values.quick ? STEPS : [COMPOSE, PROGRAMS, ...STEPS],
+    values.quick ? STEPS : [PROGRAMS, ...STEPS],
     Math.min(2, availableParallelism()),
     print,
   );

@@ -61,15 +61,6 @@ export const PROGRAMS: Step = command(
   "packages/local/src/processes/build-programs.ts",
 );
 
-/** Mostly waits, beside the other steps. Its lines say what was measured. */
-export const COMPOSE: Step = {
-  name: "both compose files run with podman",
-  run: async () => {
-    const { ok, output } = await runCommand("node", ["scripts/compose-check.ts"]);
-    return { ok, output, note: ok ? output.trim() : "" };
-  },
-};
-
 export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests
   // would otherwise wait.
