@@ -128,6 +128,7 @@ CREATE INDEX media_pending ON media.media USING btree (created_at) WHERE (status
 CREATE INDEX media_prepared ON media.media USING btree (id) WHERE ((status = 'ready'::text) AND (prepared_at IS NOT NULL));
 CREATE INDEX media_rejected ON media.media USING btree (created_at) WHERE (status = 'rejected'::text);
 CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
+CREATE INDEX media_removable_by_workspace ON media.media USING btree (workspace_id, lease_until NULLS FIRST) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
 CREATE INDEX media_storage ON media.media USING btree (workspace_id) INCLUDE (status, bytes, delivery_bytes, delivery_key) WHERE ((status <> 'rejected'::text) OR (object_key IS NOT NULL));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);
 

@@ -28,6 +28,7 @@ import { MIGRATIONS, type Config } from "#src/config.ts";
 import {
   createEngagementDeps,
   createEngagementRpc,
+  openEngagementPool,
   startEngagement,
   type Engagement,
   type EngagementRpc,
@@ -79,8 +80,10 @@ export async function startApp(config: Config): Promise<App> {
   health.notes.set("deployment", () => describeHold(guard));
   const lateRelay = createLateNudge();
   const onEvents = lateRelay.nudge;
-  const engagement = { config, logger, peers, guard, onEvents };
-  const rpc = createEngagementRpc(createEngagementDeps({ ...engagement, sql }), {
+  const pool = openEngagementPool(config);
+  const own = { sql: pool.sql, config, logger, peers, guard, onEvents };
+  const engagement = createEngagementDeps(own);
+  const rpc = createEngagementRpc(engagement, {
     cursorKeys: readCursorKeys(config),
     nudgeActions: () => parts.engagement?.nudgeActions(),
     nudgePolls: () => parts.engagement?.nudgePolls(),
@@ -103,7 +106,7 @@ export async function startApp(config: Config): Promise<App> {
     parts.publishing = await startPublishing({ ...common, sql, onEvents });
   if (worksFor("webhooks"))
     parts.webhooks = await startWebhooks({ ...common, engagement: ENGAGEMENT_READER });
-  if (worksFor("engagement")) parts.engagement = await startEngagement({ ...engagement, bus });
+  if (worksFor("engagement")) parts.engagement = await startEngagement(engagement, { bus, config });
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
@@ -113,7 +116,7 @@ export async function startApp(config: Config): Promise<App> {
       const { publishing, webhooks, engagement: jobs } = parts;
       const started = [publishing, webhooks, jobs].filter((part) => part !== undefined);
       const edges = together([...started, server]);
-      await disposeInOrder([hints, edges, rpc, relay, bus, ...Object.values(peers), base]);
+      await disposeInOrder([hints, edges, rpc, pool, relay, bus, ...Object.values(peers), base]);
     },
   };
 }

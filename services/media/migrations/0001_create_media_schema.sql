@@ -67,6 +67,10 @@ create index media_pending on media (created_at) where status = 'pending';
 create index media_removable on media (lease_until)
   where status = 'deleting' or (status = 'rejected' and object_key is not null);
 
+-- Used by the job remove-objects to give each workspace its turn.
+create index media_removable_by_workspace on media (workspace_id, lease_until nulls first)
+  where status = 'deleting' or (status = 'rejected' and object_key is not null);
+
 -- Used by the job clean-rejected-media to find media whose file is deleted.
 create index media_rejected on media (created_at) where status = 'rejected';
 

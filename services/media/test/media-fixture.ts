@@ -32,7 +32,7 @@ import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
 import type { RenderImages } from "#src/domain/rendition-plan.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
-import { removeObjects } from "#src/jobs/remove-objects.ts";
+import { removeObjects, type RemovalTurn } from "#src/jobs/remove-objects.ts";
 import { removeOldMediaPage } from "#src/jobs/remove-old-media.ts";
 import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
@@ -233,7 +233,8 @@ async function startReplica(
 
 function createJobs(deps: JobDependencies) {
   return {
-    removeObjects: (leaseMs = 60_000) => removeObjects({ ...deps, leaseMs }),
+    removeObjects: (leaseMs = 60_000, turn?: RemovalTurn) =>
+      removeObjects({ ...deps, leaseMs }, turn),
     removeForgottenUploads: (pendingMs: number) =>
       removeForgottenUploads({ ...deps, pendingMs, grantMs: 900_000 }),
     removeOrphansWhenDue: (intervalMs: number, orphanMs = 0) =>

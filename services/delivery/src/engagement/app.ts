@@ -42,7 +42,10 @@ import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
 import { createInboxRoutes } from "#src/engagement/rpc/inbox-service.ts";
 import { createMetricsRoutes, RefreshesByHand } from "#src/engagement/rpc/refresh-metrics.ts";
 
-/** Connections to Postgres that only engagement uses, so that it never delays publishing. */
+/**
+ * Connections to Postgres that only engagement uses, for its jobs and its RPCs, so that it never
+ * delays publishing.
+ */
 const POOL_SIZE = 6;
 
 /** How long in milliseconds a caller's request for comments may wait for the platform. */
@@ -50,8 +53,9 @@ const READ_TIMEOUT_MS = 10_000;
 
 interface EngagementOptions {
   readonly config: Config;
+  /** The pool of `openEngagementPool`. */
+  readonly sql: Sql;
   readonly logger: Logger;
-  readonly bus: Bus;
   readonly peers: { readonly accounts: Peer };
   /** A process on a copy of the data must not send anything. */
   readonly guard: DeploymentGuard;
@@ -69,9 +73,10 @@ export interface Engagement extends AsyncDisposable {
 }
 
 /** Disposing of the result waits for open platform calls. */
-export async function startEngagement(options: EngagementOptions): Promise<Engagement> {
-  const sql = openPool(options.config);
-  const deps = createEngagementDeps({ ...options, sql });
+export async function startEngagement(
+  deps: EngagementDeps,
+  { bus, config }: { readonly bus: Bus; readonly config: Config },
+): Promise<Engagement> {
   const actions = startActions(deps);
   const nudgeActions = actions.nudge;
   const polls = startPollComments({ ...deps, onActions: nudgeActions });
@@ -82,19 +87,18 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     startEndBlockedReplies(deps),
     ...startCountBacklogs(deps),
     startRemovingOldRows(deps),
-    ...startCleaningOldRows(deps, options.config),
+    ...startCleaningOldRows(deps, config),
     ...startMetricsJobs(deps),
-    ...(await startConsumers(deps, options)),
+    ...(await startConsumers(deps, bus)),
   ]);
-  const watch = watchPool(sql, "engagement", POOL_SIZE);
-  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
+  const watch = watchPool(deps.sql, "engagement", POOL_SIZE);
   return {
     nudgeActions,
     nudgePolls: polls.nudge,
     check: createLookCheck("comments and actions on them", () =>
       Math.max(actions.claimAgeMs(), polls.claimAgeMs()),
     ),
-    [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool, watch]),
+    [Symbol.asyncDispose]: () => disposeInOrder([jobs, watch]),
   };
 }
 
@@ -116,7 +120,7 @@ function startMetricsJobs(deps: EngagementDeps): readonly AsyncDisposable[] {
 
 async function startConsumers(
   { sql, logger, connectors }: EngagementDeps,
-  { bus }: EngagementOptions,
+  bus: Bus,
 ): Promise<readonly AsyncDisposable[]> {
   const handlers = createEngagementHandlers(Object.keys(connectors.metrics));
   return await Promise.all(
@@ -126,11 +130,7 @@ async function startConsumers(
   );
 }
 
-export function createEngagementDeps(
-  options: Pick<EngagementOptions, "config" | "logger" | "peers" | "guard" | "onEvents"> & {
-    readonly sql: Sql;
-  },
-): EngagementDeps {
+export function createEngagementDeps(options: EngagementOptions): EngagementDeps {
   const { config, sql, logger, peers, guard, onEvents } = options;
   return {
     sql,
@@ -179,11 +179,17 @@ export function createEngagementRpc(
   };
 }
 
-function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {
-  return openSql({
+/** Connects when it is first used. Disposing waits 5 s for running statements. */
+export function openEngagementPool({
+  databaseUrl,
+  databasePrepare,
+  service,
+}: Config): AsyncDisposable & { readonly sql: Sql } {
+  const sql = openSql({
     url: databaseUrl,
     poolSize: POOL_SIZE,
     applicationName: `${service}-engagement`,
     prepare: databasePrepare,
   });
+  return { sql, [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
 }

@@ -72,6 +72,7 @@ async function read({ workspaceId, id }: TestAccount): Promise<number | undefine
     logger,
     accounts: world.clients(),
     connectors: { comments: { youtube: connector() } },
+    settings: { historyDays: 400 },
     cursorKeys: deriveCursorKeys("delivery", ["a secret for tests"]),
     readTimeoutMs: 5_000,
     onEvents: () => undefined,

@@ -44,6 +44,7 @@ function client(
     logger,
     accounts: world.clients(),
     connectors: { comments: { instagram: world.comments("instagram", given.actions) } },
+    settings: { historyDays: 400 },
     cursorKeys: deriveCursorKeys("delivery", ["a secret for tests"]),
     readTimeoutMs: given.readTimeoutMs ?? 5_000,
     onEvents: () => undefined,

@@ -20,17 +20,21 @@ const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 const { sql } = database;
 
+/** The comments of tests have fixed dates, which must not become too old. */
+const HISTORY_DAYS = 100_000;
+
 let world: CommentWorld;
 beforeEach(() => {
   world = new CommentWorld();
 });
 
-function clients() {
+function clients({ historyDays = HISTORY_DAYS } = {}) {
   const deps = {
     sql,
     logger,
     accounts: world.clients(),
     connectors: { comments: { instagram: world.comments("instagram") } },
+    settings: { historyDays },
     cursorKeys: deriveCursorKeys("delivery", ["a secret for tests"]),
     readTimeoutMs: 5_000,
     onEvents: () => undefined,
@@ -108,6 +112,22 @@ test("comments that are read again keep their state, and show what has changed",
   await service.listComments({ ...media });
   expect((await list()).comments).toMatchObject([
     { id: comment?.id, text: "edited", likeCount: 9, state: "done" },
+  ]);
+});
+
+test("a comment that was done stays done when it is read again after its row was removed with the history", async () => {
+  const createdAt = new Date(Date.now() - 401 * 86_400_000);
+  const { inbox, list, page, ...media } = await readComments({ text: "old", createdAt }, {});
+  const { comments } = await list();
+  for (const { id } of comments) await inbox.setInboxState({ ...media, id, state: "done" });
+  await sql`delete from inbox_comments where workspace_id = ${media.workspaceId}`;
+  page[1] = { ...COMMENT, text: "new", createdAt: new Date() };
+  const { comments: service } = clients({ historyDays: 400 });
+  await service.listComments(media);
+  const found = (await list()).comments.map(({ text, state }) => [text, state]);
+  expect(found).toEqual([
+    ["new", "open"],
+    ["old", "done"],
   ]);
 });
 

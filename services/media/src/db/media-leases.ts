@@ -1,4 +1,4 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, SqlFragment } from "@postrider/shared/postgres";
 import { lastArrival } from "#src/db/upload-grants.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
@@ -69,23 +69,61 @@ export function isRemovable(sql: ISql) {
 }
 
 /**
- * Claims media whose objects have to be deleted. `skip locked` gives each replica different rows;
- * media are claimed again when an earlier claim has expired.
+ * Lists workspaces whose media can be claimed, in the order of their ids. Each step passes over all
+ * other media of a workspace.
+ */
+export async function listRemovableWorkspaces(
+  sql: ISql,
+  after: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const next = (previous: SqlFragment) => sql`
+    select workspace_id
+    from media
+    where workspace_id > ${previous}
+    and ${isRemovable(sql)}
+    order by workspace_id
+    limit 1`;
+  const rows = await sql<{ workspaceId: string }[]>`
+    with recursive step (workspace_id, number) as (
+      select workspace_id, 1
+      from (${next(sql`${after}::uuid`)}) as first
+      union all
+      select later.workspace_id, step.number + 1
+      from step
+      cross join lateral (${next(sql`step.workspace_id`)}) as later
+      where step.number < ${limit}
+    )
+    select workspace_id
+    from step
+    order by workspace_id`;
+  return rows.map(({ workspaceId }) => workspaceId);
+}
+
+/**
+ * Claims media whose objects have to be deleted, about as many of each workspace. `skip locked`
+ * gives each replica different rows; media are claimed again when an earlier claim has expired.
  */
 export async function claimRemovable(
   sql: ISql,
+  workspaceIds: readonly string[],
   { leaseMs, limit }: { readonly leaseMs: number; readonly limit: number },
 ): Promise<readonly RemovableMedia[]> {
   return await sql<RemovableMedia[]>`
     update media
     set lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where id in (
-      select id
-      from media
-      where ${isRemovable(sql)}
-      order by lease_until nulls first
-      limit ${limit}
-      for update skip locked
+      select own.id
+      from unnest(${[...workspaceIds]}::uuid[]) as workspace (id)
+      cross join lateral (
+        select id
+        from media
+        where workspace_id = workspace.id
+        and ${isRemovable(sql)}
+        order by lease_until nulls first
+        limit ${Math.ceil(limit / workspaceIds.length)}
+        for update skip locked
+      ) as own
     )
     returning id, status, object_key, delivery_key`;
 }

@@ -1,3 +1,5 @@
+import { NIL_ID } from "@postrider/shared/ids";
+import type { ISql } from "@postrider/shared/postgres";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Loop } from "@postrider/shared/process/loop";
@@ -5,6 +7,7 @@ import {
   claimRemovable,
   forgetObjects,
   isRemovable,
+  listRemovableWorkspaces,
   type RemovableMedia,
 } from "#src/db/media-leases.ts";
 import { listRenditionObjects } from "#src/db/renditions.ts";
@@ -23,16 +26,36 @@ export interface RemoveObjectsOptions extends JobDependencies {
 }
 
 /**
+ * The workspaces take turns, so that many deleted media of one workspace do not delay the deletion
+ * of others', which count as stored until then.
+ */
+export class RemovalTurn {
+  #after = NIL_ID;
+
+  async next(sql: ISql): Promise<readonly string[]> {
+    const found = await listRemovableWorkspaces(sql, this.#after, PAGE_SIZE);
+    const wasFirst = this.#after === NIL_ID;
+    this.#after = (found.length === PAGE_SIZE ? found.at(-1) : undefined) ?? NIL_ID;
+    return found.length === 0 && !wasFirst ? await this.next(sql) : found;
+  }
+}
+
+/**
  * Deletes the objects of deleted and rejected media and of their renditions, and then the rows, so
  * that a row names every object that may still exist. Nothing is claimed while files may not be
  * deleted.
  *
  * @returns The number of claimed media.
  */
-export async function removeObjects(deps: RemoveObjectsOptions): Promise<number> {
+export async function removeObjects(
+  deps: RemoveObjectsOptions,
+  turn = new RemovalTurn(),
+): Promise<number> {
   const { sql, leaseMs, guard } = deps;
   if (!(await guard.mayDelete())) return 0;
-  const page = await claimRemovable(sql, { leaseMs, limit: PAGE_SIZE });
+  const workspaceIds = await turn.next(sql);
+  if (workspaceIds.length === 0) return 0;
+  const page = await claimRemovable(sql, workspaceIds, { leaseMs, limit: PAGE_SIZE });
   const renditions = await listRenditionObjects(
     sql,
     page.map(({ id }) => id),
@@ -66,11 +89,12 @@ async function removeObjectsOf(
 }
 
 export function startRemovingObjects(deps: RemoveObjectsOptions): Loop {
+  const turn = new RemovalTurn();
   return startDueLoop({
     sql: deps.sql,
     isDue: (sql) => sql`exists (select from media where ${isRemovable(sql)})`,
     idleMs: IDLE_MS,
-    work: async () => (await removeObjects(deps)) === PAGE_SIZE,
+    work: async () => (await removeObjects(deps, turn)) > 0,
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "remove-objects" },

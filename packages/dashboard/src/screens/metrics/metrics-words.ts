@@ -53,7 +53,7 @@ const metricsEn = {
   accounts: "Accounts",
   sentIn: (place: string) => `Sent, ${place}`,
   publications: (count: number) => (count === 1 ? "1 account" : `${count} accounts`),
-  more: "Only the newest 20,000 publications were counted.",
+  more: "Only the newest 20,000 publications of the workspace were counted.",
   empty: "Nothing was published in the last 30 days.",
   emptyHint:
     "Metrics are read from the platforms an hour after a post goes out, and then less often.",
@@ -113,7 +113,7 @@ const metricsKo: typeof metricsEn = {
   accounts: "계정",
   sentIn: (place) => `게시 시각, ${place}`,
   publications: (count) => `계정 ${count}개`,
-  more: "가장 최근 게시 20,000건만 계산했습니다.",
+  more: "워크스페이스의 가장 최근 게시 20,000건만 계산했습니다.",
   empty: "지난 30일 동안 게시된 것이 없습니다.",
   emptyHint: "게시 한 시간 뒤부터 플랫폼에서 통계를 읽고, 그 뒤로는 점차 드물게 읽습니다.",
   refreshed: (ready, eligible) => `계정 ${eligible}개 중 ${ready}개에서 다시 읽었습니다.`,

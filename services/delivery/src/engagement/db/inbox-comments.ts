@@ -54,16 +54,18 @@ function updateKnown(sql: ISql) {
 
 /**
  * Stores what was read of readers' comments on one piece of media, and returns how many are new.
- * Known ones keep their state. On Bluesky the author of a reply chooses its id, which is unique
- * only within a thread: a comment never gets the text or the state of one on other media, and one
- * with the id of a deleted comment of another author is a new comment. Several processes may read
- * the same comments: the unique index decides, and rows are written in the order of the comments,
- * against deadlocks.
+ * Known ones keep their state; unknown ones that are older than the history are done, because a
+ * person may have set them to done before their rows were removed. On Bluesky the author of a
+ * reply chooses its id, which is unique only within a thread: a comment never gets the text or the
+ * state of one on other media, and one with the id of a deleted comment of another author is a new
+ * comment. Several processes may read the same comments: the unique index decides, and rows are
+ * written in the order of the comments, against deadlocks.
  */
 export async function storeInboxComments(
   tx: TransactionSql,
   media: CommentedMedia,
   comments: readonly PlatformComment[],
+  { historyDays }: { readonly historyDays: number },
 ): Promise<number> {
   if (comments.length === 0) return 0;
   const { workspaceId, accountId, platform, mediaId } = media;
@@ -89,7 +91,9 @@ export async function storeInboxComments(
         and a.comment_id = r.comment_id
         and a.type = 'reply'
         and a.status = 'succeeded'
-      ) then 'answered' else 'open' end
+      ) then 'answered'
+      when r.commented_at < now() - ${historyDays}::int * interval '1 day' then 'done'
+      else 'open' end
     from jsonb_to_recordset(${tx.json(rows)}) as r (
       id uuid, comment_id text, text text, author_id text, author_username text, commented_at timestamptz,
       like_count bigint, reply_count bigint, hidden boolean

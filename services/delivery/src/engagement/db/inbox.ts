@@ -111,21 +111,26 @@ export async function endInboxRead(sql: ISql, workspaceId: string): Promise<void
     where workspace_id = ${workspaceId}`;
 }
 
-/**
- * The newest publications of the last 14 days on accounts that no limit of their platform holds, by
- * the index `target_metrics_by_workspace`.
- */
-export async function listNewestPublications(
+/** Of a workspace that publishes more in 14 days, older publications are not read. */
+const MAX_SEARCHED = 2_000;
+
+/** SQL for the newest publications; it reads at most `MAX_SEARCHED`, whatever their accounts. */
+export function newestPublications(
   sql: ISql,
   workspaceId: string,
   { platforms, limit }: { readonly platforms: readonly string[]; readonly limit: number },
-): Promise<readonly CommentedMedia[]> {
-  return await sql<CommentedMedia[]>`
+) {
+  return sql`
     select workspace_id, account_id, platform, external_id as media_id
-    from target_metrics t
-    where workspace_id = ${workspaceId}
-    and published_at > now() - interval '14 days'
-    and external_id is not null
+    from (
+      select workspace_id, account_id, platform, external_id, published_at
+      from target_metrics
+      where workspace_id = ${workspaceId}
+      and published_at > now() - interval '14 days'
+      order by published_at desc
+      limit ${MAX_SEARCHED}
+    ) as t
+    where external_id is not null
     and platform = any (${[...platforms]})
     and not exists (
       select
@@ -141,4 +146,15 @@ export async function listNewestPublications(
     )
     order by published_at desc
     limit ${limit}`;
+}
+
+/**
+ * The newest publications of the last 14 days on accounts that no limit of their platform holds.
+ */
+export async function listNewestPublications(
+  sql: ISql,
+  workspaceId: string,
+  options: { readonly platforms: readonly string[]; readonly limit: number },
+): Promise<readonly CommentedMedia[]> {
+  return await sql<CommentedMedia[]>`${newestPublications(sql, workspaceId, options)}`;
 }

@@ -111,20 +111,28 @@ function lines(sql: ISql) {
     )`;
 }
 
-/** Of the newest 20,000 publications in the range, by the index `target_metrics_by_workspace`. */
-export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsSums> {
+/**
+ * SQL for the sums. The filters apply to the newest 20,000 publications of the workspace in the
+ * range, so that an account with few publications does not read all the others.
+ */
+export function readingSums(sql: ISql, of: Publications) {
   const { workspaceId, from, before, accountId, platform } = of;
-  const [row] = await sql<MetricsSums[]>`
-    with found as materialized (
-      select target_id, post_id, published_at, refreshed_at, ${sql(COUNTERS)}
+  return sql`
+    with newest as materialized (
+      select target_id, post_id, account_id, platform, published_at, refreshed_at, ${sql(COUNTERS)}
       from target_metrics
       where workspace_id = ${workspaceId}
       and published_at >= ${from}
       and published_at < ${before}
-      ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}
-      ${platform === undefined ? sql`` : sql`and platform = ${platform}`}
       order by published_at desc
       limit ${MAX_PUBLICATIONS + 1}
+    ),
+    found as materialized (
+      select target_id, post_id, published_at, refreshed_at, ${sql(COUNTERS)}
+      from newest
+      where true
+      ${accountId === undefined ? sql`` : sql`and account_id = ${accountId}`}
+      ${platform === undefined ? sql`` : sql`and platform = ${platform}`}
     ),
     days as (
       select to_char(published_at at time zone 'UTC', 'YYYY-MM-DD') as day, ${sums(sql)}
@@ -145,9 +153,13 @@ export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsS
       from posts
       left join lines on lines.post_id = posts."postId"
     )
-    select (select count(*) > ${MAX_PUBLICATIONS} from found) as is_more,
+    select (select count(*) > ${MAX_PUBLICATIONS} from newest) as is_more,
       (select coalesce(json_agg(days order by day), '[]') from days) as days,
       (select coalesce(json_agg(shown order by seen desc, "postId"), '[]') from shown) as posts`;
+}
+
+export async function sumReadings(sql: ISql, of: Publications): Promise<MetricsSums> {
+  const [row] = await sql<MetricsSums[]>`${readingSums(sql, of)}`;
   if (row === undefined) throw new Error("the sum of metrics returned no row");
   return row;
 }

@@ -60,6 +60,7 @@ export interface CommentRpcDeps extends Pick<
   "sql" | "logger" | "accounts" | "onEvents"
 > {
   readonly connectors: Pick<EngagementDeps["connectors"], "comments">;
+  readonly settings: Pick<EngagementSettings, "historyDays">;
   /** Sign the cursors with which clients request the next page. */
   readonly cursorKeys: CursorKeys;
   readonly readTimeoutMs: number;

@@ -20,8 +20,11 @@ const MAX_PUBLICATIONS = 10;
 const PAGE_SIZE = 50;
 const READ_TIMEOUT_MS = 10_000;
 
+type KeepSettings = Pick<EngagementDeps["settings"], "historyDays">;
+
 export type InboxDeps = Pick<EngagementDeps, "sql" | "logger" | "accounts" | "onEvents"> & {
   readonly connectors: Pick<EngagementDeps["connectors"], "comments">;
+  readonly settings: KeepSettings;
 };
 
 /** In the transaction of the caller. Own comments of the account are left out. */
@@ -29,12 +32,13 @@ export async function keepComments(
   tx: TransactionSql,
   media: CommentedMedia,
   comments: readonly PlatformComment[],
+  settings: KeepSettings,
 ): Promise<number> {
   const others = comments.filter(({ isOwn }) => !isOwn).map(toStorableComment);
   const storable = others.filter(({ id }) => isMediaId(id));
   const once = new Map(storable.map((comment) => [comment.id, comment]));
   if (once.size === 0 || !isMediaId(media.mediaId)) return 0;
-  const count = await storeInboxComments(tx, media, [...once.values()]);
+  const count = await storeInboxComments(tx, media, [...once.values()], settings);
   if (count > 0) await appendEvents(tx, [inboxChanged(media.workspaceId)]);
   return count;
 }
@@ -44,12 +48,12 @@ export async function keepComments(
  * stored: the next read brings them again.
  */
 export async function tryKeepComments(
-  { sql, logger, onEvents }: Pick<InboxDeps, "sql" | "logger" | "onEvents">,
+  { sql, logger, settings, onEvents }: Pick<InboxDeps, "sql" | "logger" | "settings" | "onEvents">,
   media: CommentedMedia,
   comments: readonly PlatformComment[],
 ): Promise<void> {
   try {
-    const count = await sql.begin((tx) => keepComments(tx, media, comments));
+    const count = await sql.begin((tx) => keepComments(tx, media, comments, settings));
     if (count > 0) onEvents();
   } catch (error) {
     const { workspaceId, accountId } = media;

@@ -174,7 +174,7 @@ async function recordComments(
     const sendingSince = settings.isSendingEnabled ? await findSendingSince(tx) : null;
     const runs = await plan(tx, account, polled, { now, sendingSince });
     await insertPlanned(tx, account, media.mediaId, runs);
-    const added = await keepComments(tx, { ...account, ...media }, page.comments);
+    const added = await keepComments(tx, { ...account, ...media }, page.comments, settings);
     return { next, runs, added };
   });
   if (recorded === undefined) return undefined;

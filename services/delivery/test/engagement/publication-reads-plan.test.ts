@@ -1,0 +1,72 @@
+import { newId } from "@postrider/shared/ids";
+import type { SqlFragment } from "@postrider/shared/postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newestPublications } from "#src/engagement/db/inbox.ts";
+import { readingSums, sumReadings } from "#src/engagement/db/metrics-history.ts";
+import { MetricsStage } from "./metrics-fixture.ts";
+
+const DAY_MS = 86_400_000;
+const workspaceId = newId();
+const rare = newId();
+const RANGE = { from: new Date(Date.now() - 9 * DAY_MS), before: new Date(Date.now() + DAY_MS) };
+
+let stage: MetricsStage;
+beforeAll(async () => {
+  stage = await MetricsStage.open();
+  await stage.sql`
+    insert into target_metrics (
+      target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at, views
+    )
+    select gen_random_uuid(), ${workspaceId}, gen_random_uuid(),
+      case when number = 1 then ${rare}::uuid else md5((number % 50)::text)::uuid end,
+      case when number = 1 then 'x' else 'telegram' end, number::text, now() - number * interval '10 seconds', 'infinity', 1
+    from generate_series(1, 60000) as number`;
+  await stage.database.ownerSql`analyze delivery.target_metrics`;
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+interface Plan {
+  readonly "Relation Name"?: string;
+  readonly "Actual Rows": number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly Plan[];
+}
+
+function rowsRead(plan: Plan): number {
+  const below = (plan.Plans ?? []).reduce((total, each) => total + rowsRead(each), 0);
+  if (plan["Relation Name"] !== "target_metrics") return below;
+  return below + plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0);
+}
+
+async function countRows(query: SqlFragment): Promise<number> {
+  const [row] = await stage.sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
+    explain (analyze, buffers, format json) ${query}`;
+  const plan = Object.values(row ?? {})[0]?.[0].Plan;
+  if (plan === undefined) throw new Error("the plan of the query is missing");
+  return rowsRead(plan);
+}
+
+test.each([
+  ["an account with one publication", { accountId: rare, platform: undefined }],
+  ["an account without publications", { accountId: newId(), platform: undefined }],
+  ["a platform with one publication", { accountId: undefined, platform: "x" }],
+])(
+  "the sums of metrics of %s read at most 20,001 publications of the workspace",
+  async (_, filter) => {
+    const query = readingSums(stage.sql, { workspaceId, ...RANGE, ...filter });
+    expect(await countRows(query)).toBeLessThanOrEqual(20_001);
+  },
+);
+
+test("the sums of metrics of an account say that not all publications of the workspace were counted", async () => {
+  const of = { workspaceId, ...RANGE, accountId: rare, platform: undefined };
+  expect(await sumReadings(stage.sql, of)).toMatchObject({
+    isMore: true,
+    days: [{ publications: 1, views: 1 }],
+  });
+});
+
+test("the search for publications with comments reads at most 2,000 publications, also when the others are on platforms without comments", async () => {
+  const query = newestPublications(stage.sql, workspaceId, { platforms: ["x"], limit: 10 });
+  expect(await countRows(query)).toBeLessThanOrEqual(2_000);
+});
