@@ -128,7 +128,7 @@ export interface ReleasedLease {
   readonly blockMs?: number;
   /**
    * How long no process may take the released lease, so that the old and the new holder together do
-   * not exceed the maximum rate. Default: 0.
+   * not exceed the maximum rate. The subscriptions that are due by then come first. Default: 0.
    */
   readonly restMs?: number;
 }
@@ -199,10 +199,10 @@ export async function releaseLeases(
       blocked_until = r.blocked_until,
       wake_at = case
         when s.status <> 'active' then 'infinity'
-        else least(
+        else greatest(r.rest_until, least(
           coalesce(r.manual_at, 'infinity'),
           greatest(coalesce(r.due_at, 'infinity'), r.blocked_until)
-        )
+        ))
       end
     from (${nextTimes(tx, leases)}) as r
     join webhook_subscriptions s on s.id = r.subscription_id

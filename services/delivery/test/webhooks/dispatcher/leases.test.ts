@@ -220,6 +220,42 @@ test("a webhook subscription whose secret cannot be decrypted is not leased agai
   expect(lines).toHaveLength(1);
 });
 
+test("a webhook subscription whose released lease has to rest is leased after those that are due, although its deliveries are older", async () => {
+  const { sql } = database;
+  await sleepSubscriptions();
+  const first = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
+  await insertDeliveries(sql, first, 2);
+  const owner = newId();
+  await claimLeases(sql, { ...LEASE, owner });
+  const second = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
+  await insertDeliveries(sql, second, 1);
+  const released = { subscriptionId: first.id, pace: "new" as const, restMs: 1 };
+  await sql.begin((tx) => releaseLeases(tx, owner, [released]));
+  const waiting = await sql<{ subscriptionId: string }[]>`
+    select subscription_id from webhook_leases where wake_at < 'infinity' order by wake_at`;
+  expect(waiting.map(({ subscriptionId }) => subscriptionId)).toEqual([second.id, first.id]);
+});
+
+test("a process that holds its maximum number of leases sends to a further webhook subscription in turn, although the others still have older deliveries", async () => {
+  const { sql } = database;
+  await sleepSubscriptions();
+  await using receiver = await startReceiver();
+  const input = { url: receiver.url, maxPerSecond: 20 };
+  const busy = [await insertSubscription(sql, input), await insertSubscription(sql, input)];
+  for (const each of busy) await insertDeliveries(sql, each, 2_000);
+  const settings = { maxSubscriptions: 2, leaseMs: 300 };
+  await using _dispatcher = startTestDispatcher(sql, { settings });
+  await eventually(() => receiver.received.length > 2);
+  const waiting = await insertSubscription(sql, { url: receiver.url });
+  await insertDeliveries(sql, waiting, 1);
+  await eventually(async () =>
+    expect(await countByStatus(sql, waiting.id)).toEqual({ succeeded: 1 }),
+  );
+  for (const each of busy) expect((await countByStatus(sql, each.id)).pending).toBeGreaterThan(0);
+  const sent = receiver.received.length;
+  await eventually(() => receiver.received.length > sent + 10);
+});
+
 test("a process that takes over a webhook subscription with a maximum rate waits until the next delivery may be sent", async () => {
   const { sql } = database;
   await sleepSubscriptions();

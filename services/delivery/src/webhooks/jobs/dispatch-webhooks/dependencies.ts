@@ -15,6 +15,11 @@ export interface DispatcherSettings {
   readonly leaseMs: number;
   /** How long a process keeps the lease of a subscription after its last attempt. */
   readonly releaseAfterMs: number;
+  /**
+   * Maximum number of leases that a process holds. While it holds as many and other subscriptions
+   * are due, those that it has held for over `leaseMs` end their turn.
+   */
+  readonly maxSubscriptions: number;
   readonly slots: SlotLimits;
   readonly retry: RetryPolicy;
 }
@@ -24,6 +29,7 @@ export const DISPATCHER_SETTINGS: DispatcherSettings = {
   sendingMs: 20_000,
   leaseMs: 15_000,
   releaseAfterMs: 1_500,
+  maxSubscriptions: 2_048,
   slots: SLOT_LIMITS,
   retry: RETRY_POLICY,
 };

@@ -47,6 +47,8 @@ export class LeasedSubscription {
   receiver: Receiver;
   /** Whether the subscription may have due deliveries that were not claimed. */
   isAsking = true;
+  /** When this process took the lease. */
+  readonly leasedAt: number;
   /** When this process took the lease, or when its last attempt was, whichever is later. */
   activeAt: number;
   #state: ReceiverState;
@@ -67,6 +69,7 @@ export class LeasedSubscription {
     this.subscriptionId = row.subscriptionId;
     this.workspaceId = row.workspaceId;
     this.receiver = receiver;
+    this.leasedAt = now;
     this.activeAt = now;
     this.#state = toState(row, now);
     this.#stored = this.#state;

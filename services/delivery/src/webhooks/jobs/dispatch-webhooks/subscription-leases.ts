@@ -1,6 +1,7 @@
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import {
   claimLeases,
+  isSubscriptionDue,
   listLeases,
   releaseLeases,
   renewLeases,
@@ -13,8 +14,9 @@ import { loadReceivers } from "./receivers.ts";
 
 type LeaseDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "sealingKeys" | "settings">;
 
-const MAX_SUBSCRIPTIONS = 2_048;
 const MAX_BATCH = 200;
+/** Any rest makes a subscription the last of those that are due. */
+const END_OF_TURN_MS = 1;
 /** How long the dispatcher skips a subscription whose secret cannot be decrypted. */
 const UNUSABLE_MS = 60_000;
 
@@ -59,7 +61,8 @@ export class SubscriptionLeases {
    */
   async claim(free: { readonly slow: number; readonly new: number }): Promise<void> {
     const { sql, owner, settings } = this.#deps;
-    const limit = Math.min(MAX_BATCH, MAX_SUBSCRIPTIONS - this.#leased.size);
+    await this.#endTurns();
+    const limit = Math.min(MAX_BATCH, settings.maxSubscriptions - this.#leased.size);
     if (limit <= 0) return;
     const limits = {
       fast: limit,
@@ -72,6 +75,25 @@ export class SubscriptionLeases {
     // lease in time.
     const unknown = rows.filter((row) => !this.#leased.has(row.subscriptionId));
     if (unknown.length > 0) await this.#load(unknown);
+  }
+
+  /**
+   * At the maximum number of leases, busy subscriptions would keep theirs for ever. Those that had
+   * theirs for longest go to the end of the queue; many are idle, because fewer attempts than
+   * leases are possible.
+   */
+  async #endTurns(): Promise<void> {
+    const { sql, settings } = this.#deps;
+    if (this.#leased.size < settings.maxSubscriptions) return;
+    const now = performance.now();
+    const ended = this.values()
+      .filter((lease) => lease.isIdle && now - lease.leasedAt > settings.leaseMs)
+      .slice(0, MAX_BATCH);
+    if (ended.length === 0) return;
+    const [row] = await sql<{ isDue: boolean }[]>`select ${isSubscriptionDue(sql)} as is_due`;
+    if (row?.isDue !== true) return;
+    const released = ended.map((lease) => lease.toReleased(now));
+    await this.#release(released.map((lease) => ({ restMs: END_OF_TURN_MS, ...lease })));
   }
 
   async #load(rows: readonly LeaseRow[]): Promise<void> {
