@@ -72,9 +72,14 @@ test("the job remove-objects deletes the objects and then the rows of deleted me
   await Promise.all(deleted.map(remove));
   expect(await service.listStored()).toHaveLength(31);
 
-  const counts = await Promise.all([service.removeObjects(), service.removeObjects()]);
+  const removeAll = async () => {
+    let sum = 0;
+    for (let count = -1; count !== 0; sum += count) count = await service.removeObjects();
+    return sum;
+  };
+  const [one, other] = await Promise.all([removeAll(), removeAll()]);
 
-  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(30);
+  expect(one + other).toBe(30);
   expect(await listIds()).toEqual([kept.id]);
   expect(await service.listStored()).toHaveLength(1);
   expect(await service.removeObjects()).toBe(0);
