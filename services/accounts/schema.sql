@@ -289,4 +289,5 @@ create table accounts.workspaces (
   constraint workspaces_monthly_quota_check CHECK ((monthly_quota >= 0)),
   constraint workspaces_requests_per_minute_check CHECK ((requests_per_minute > 0))
 );
+CREATE INDEX workspaces_daily_quota ON accounts.workspaces USING btree (daily_quota) WHERE (daily_quota IS NOT NULL);
 CREATE INDEX workspaces_stopped ON accounts.workspaces USING btree (id) WHERE ((removes_at IS NOT NULL) OR (frozen_at IS NOT NULL));

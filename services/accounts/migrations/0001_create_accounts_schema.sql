@@ -27,6 +27,7 @@ create table workspaces (
 );
 
 create index workspaces_stopped on workspaces (id) where removes_at is not null or frozen_at is not null;
+create index workspaces_daily_quota on workspaces (daily_quota) where daily_quota is not null;
 
 -- What each service has removed of a workspace that is being deleted. A service without a row has reported nothing.
 create table workspace_removals (

@@ -67,7 +67,15 @@ describe("the deletion of a workspace", () => {
       (await workspaces.batchGetWorkspaces({ ids: [] })).hasSeveralWorkspaces;
     await create("first");
     expect(await isOneOfSeveral()).toBe(false);
+    expect(await workspaces.batchGetWorkspaces({ ids: [] })).not.toHaveProperty(
+      "highestDailyQuota",
+      9,
+    );
     const second = await create("second");
+    await workspaces.setWorkspaceLimits({ id: second, limits: { dailyQuota: 9 } });
+    expect(await workspaces.batchGetWorkspaces({ ids: [] })).toMatchObject({
+      highestDailyQuota: 9,
+    });
     expect(await isOneOfSeveral()).toBe(true);
     await workspaces.deleteWorkspace({ id: second, graceSeconds: WEEK });
     expect(await isOneOfSeveral()).toBe(false);

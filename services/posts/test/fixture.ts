@@ -204,6 +204,10 @@ class FakePeers {
     router.service(WorkspaceService, {
       batchGetWorkspaces: ({ ids }) => ({
         hasSeveralWorkspaces: this.hasSeveralWorkspaces,
+        highestDailyQuota: Math.max(
+          ...[...this.limits.values()].map(({ dailyQuota = 0 }) => dailyQuota),
+          0,
+        ),
         workspaces: ids.map((id) => ({ id, limits: this.limits.get(id) ?? {} })),
       }),
     });

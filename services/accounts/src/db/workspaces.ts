@@ -100,15 +100,26 @@ export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promis
   return row?.count ?? 0;
 }
 
-/** Of those that publish or will: not deleted, not moved to another cell. */
-export async function hasSeveralWorkspaces(sql: ISql): Promise<boolean> {
-  const rows = await sql`
+/** About those that publish or will: not deleted, not moved to another cell. */
+export async function describeInstallation(
+  sql: ISql,
+): Promise<{ readonly isOfSeveral: boolean; readonly highestDailyQuota: number | null }> {
+  const isLiving = sql`(removes_at is null or ${isImporting(sql)}) and moved_at is null`;
+  const [row] = await sql<[{ isOfSeveral: boolean; highestDailyQuota: number | null }]>`
     select
-    from workspaces
-    where (removes_at is null or ${isImporting(sql)})
-    and moved_at is null
-    limit 2`;
-  return rows.length > 1;
+      (
+        select count(*) > 1
+        from (select from workspaces where ${isLiving} limit 2) as few
+      ) as is_of_several,
+      (
+        select daily_quota
+        from workspaces
+        where daily_quota is not null
+        and ${isLiving}
+        order by daily_quota desc
+        limit 1
+      ) as highest_daily_quota`;
+  return row;
 }
 
 export function written(row: WorkspaceRow | undefined): WorkspaceRow {

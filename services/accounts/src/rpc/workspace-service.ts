@@ -14,7 +14,7 @@ import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import {
-  hasSeveralWorkspaces,
+  describeInstallation,
   insertWorkspace,
   listAllWorkspaces,
   listWorkspacesByIds,
@@ -57,11 +57,15 @@ export async function batchGetWorkspaces(
   request: BatchGetWorkspacesRequest,
 ): Promise<MessageInitShape<typeof BatchGetWorkspacesResponseSchema>> {
   if (request.ids.length > MAX_IDS) throw invalidRequest([{ code: "too_many", path: "/ids" }]);
-  const [rows, isOneOfSeveral] = await Promise.all([
+  const [rows, { isOfSeveral, highestDailyQuota }] = await Promise.all([
     listWorkspacesByIds(sql, request.ids.filter(isId)),
-    hasSeveralWorkspaces(sql),
+    describeInstallation(sql),
   ]);
-  return { workspaces: rows.map(toWorkspace), hasSeveralWorkspaces: isOneOfSeveral };
+  return {
+    workspaces: rows.map(toWorkspace),
+    hasSeveralWorkspaces: isOfSeveral,
+    ...(highestDailyQuota === null ? {} : { highestDailyQuota }),
+  };
 }
 
 export async function verifyWorkspace(

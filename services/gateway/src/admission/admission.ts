@@ -118,6 +118,7 @@ class BatchedAdmission implements Admission {
   async hasEnded({ key, workspaceId, address }: AdmittedRequest): Promise<boolean> {
     const now = this.#now();
     const known = this.#keys.find(key);
+    if (known === undefined && this.#keys.isUnknown(key, now)) return true;
     const isFresh = known !== undefined && now < known.freshUntil;
     if (!isFresh && !this.#isClosed && this.#batches.isOpen(now))
       await this.#ask({ key, keyHash: hashApiKey(key), workspaceId }, address, now, 0);
@@ -186,7 +187,7 @@ class BatchedAdmission implements Admission {
       if (isUnknown) this.#cellKeys.note(source.key, answer, askedAt);
       if (key !== undefined) this.#lookUps.noteValid(source.keyHash, now);
       for (const waiter of waiters) {
-        this.#lookUps.end(source, waiter, isUnknown, now);
+        this.#lookUps.end(source, waiter, isUnknown && waiter.want > 0, now);
         waiter.resolve(this.#decide(source, waiter, answer !== undefined, now));
       }
     });

@@ -137,14 +137,13 @@ export function createWorkspaceDirectory(
 ): WorkspaceDirectory {
   const known = new Map<string, LimitsAnswer>();
   const ask = async (workspaceId: string): Promise<QuotaLimits> => {
-    const { workspaces, hasSeveralWorkspaces } = await client.batchGetWorkspaces({
-      ids: [workspaceId],
-    });
-    const limits = workspaces[0]?.limits;
+    const answer = await client.batchGetWorkspaces({ ids: [workspaceId] });
+    const limits = answer.workspaces[0]?.limits;
     return {
       monthly: limits?.monthlyQuota ?? DEFAULT_MONTHLY_QUOTA,
       daily: limits?.dailyQuota ?? null,
-      hasOthers: hasSeveralWorkspaces,
+      highestDaily: answer.highestDailyQuota ?? limits?.dailyQuota ?? null,
+      hasOthers: answer.hasSeveralWorkspaces,
     };
   };
   return {

@@ -21,7 +21,7 @@ import {
 
 const WORKSPACE = "0198c2f0-0000-7000-8000-000000000001";
 const DUE_AT = new Date("2026-11-21T23:59:59.999Z");
-const LIMITS = { monthly: 1000, daily: null, hasOthers: false };
+const LIMITS = { monthly: 1000, daily: null, highestDaily: null, hasOthers: false };
 
 test.each([
   ["2026-11-21T23:59:59.999Z", "2026-11", "2026-11-21"],
@@ -116,7 +116,7 @@ test("a post without targets demands no quota", () => {
 });
 
 test("the daily limit of a workspace replaces the limits of platforms, but adds no limit to a platform without one", () => {
-  const limits = { monthly: 1000, daily: 5, hasOthers: true };
+  const limits = { monthly: 1000, daily: 5, highestDaily: 5, hasOthers: true };
   const limitOf = (platform: QuotaTarget["platform"]) =>
     dailyCounters(WORKSPACE, { accountId: "a", platform }, DUE_AT, limits)[0]?.limit;
 
@@ -133,15 +133,16 @@ test("the daily limit of a workspace replaces the limits of platforms, but adds 
 });
 
 test.each([
-  ["a workspace alone", { daily: null, hasOthers: false }, [10_000, 10_000], [100, 100]],
-  ["a workspace among others", { daily: null, hasOthers: true }, [5000, 10_000], [50, 100]],
-  ["an operator's lower limit", { daily: 7, hasOthers: true }, [7, 10_000], [7, 100]],
-  ["an operator's higher limit", { daily: 300, hasOthers: true }, [300, 10_000], [300, 300]],
+  ["a workspace alone", {}, [10_000, 10_000], [100, 100]],
+  ["a workspace among others", { hasOthers: true }, [5000, 10_000], [50, 100]],
+  ["an operator's lower limit", { daily: 7, highestDaily: 7 }, [7, 10_000], [7, 100]],
+  ["an operator's higher limit", { daily: 300, highestDaily: 300 }, [300, 10_000], [300, 300]],
+  ["others of such a one", { highestDaily: 300, hasOthers: true }, [5000, 10_000], [50, 300]],
 ])(
   "the limits of the X app and the YouTube project for %s are those of the workspace and of all",
   (_title, limits, x, youtube) => {
     const limitsOf = (platform: string) =>
-      dailyCounters(WORKSPACE, { accountId: "a", platform }, DUE_AT, { monthly: 1, ...limits }).map(
+      dailyCounters(WORKSPACE, { accountId: "a", platform }, DUE_AT, { ...LIMITS, ...limits }).map(
         ({ limit }) => limit,
       );
     expect([limitsOf("x"), limitsOf("youtube")]).toEqual([x, youtube]);

@@ -14,6 +14,8 @@ export interface QuotaLimits {
   readonly monthly: number;
   /** Replaces the limit of every platform that has one; null keeps them. */
   readonly daily: number | null;
+  /** The highest `daily` of all workspaces of the installation; null if none has one. */
+  readonly highestDaily: number | null;
   /** Whether the installation has other workspaces, which use the same apps and projects. */
   readonly hasOthers: boolean;
 }
@@ -128,13 +130,13 @@ export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimit
  * The counter of the workspace, and for the limit of an app or a project that of all workspaces;
  * none for a platform without a daily limit. Accounts of one app or project share both. Beside
  * other workspaces, a workspace may use half of such a limit. An operator who allows a workspace
- * more than the platform does has more from the platform.
+ * more than the platform does has more from the platform, for all workspaces together.
  */
 export function dailyCounters(
   workspaceId: string,
   { accountId, platform }: QuotaTarget,
   at: Date,
-  { daily, hasOthers }: QuotaLimits,
+  { daily, highestDaily, hasOthers }: QuotaLimits,
 ): readonly QuotaCounter[] {
   const rule = isPlatformId(platform) ? dailyLimitOf(platform) : undefined;
   if (rule === undefined) return [];
@@ -149,7 +151,7 @@ export function dailyCounters(
       ...shared,
       code: "daily_shared",
       workspaceId: INSTALLATION,
-      limit: Math.max(limit, daily ?? 0),
+      limit: Math.max(limit, highestDaily ?? 0),
     },
   ];
 }

@@ -199,7 +199,7 @@ export function quotaKeys(target: HoldingTarget): QuotaKey[] {
   const at = new Date(dueDay);
   // The key of a quota counter does not depend on the limits of the workspace, so no limits are
   // passed here.
-  const limits = { monthly: 0, daily: null, hasOthers: false };
+  const limits = { monthly: 0, daily: null, highestDaily: null, hasOthers: false };
   const month = monthlyCounter(workspaceId, at, limits);
   return [month, ...dailyCounters(workspaceId, target, at, limits)];
 }
