@@ -480,3 +480,25 @@ test("workspaces take turns: with a scarce budget, one with many accounts that h
       .toSorted(),
   ).toEqual(others.toSorted());
 });
+
+test("workspaces take turns when passes without a usable budget come between the calls", async () => {
+  const x = await open({ budget: { scope: "app", ...HOUR } });
+  const workspaceOf = new Map<string | undefined, string>();
+  for (let workspace = 0; workspace < 4; workspace += 1) {
+    const [target] = await stage.publishDue(1);
+    workspaceOf.set(externalIdOf(target), target.workspaceId);
+  }
+  const refresher = stage.refresher();
+  for (let call = 1; call <= 8; call += 1) {
+    await eventually(async () => {
+      await run(refresher);
+      return x.calls.length === call;
+    });
+    await makeDue();
+    for (let pass = 0; pass < 3; pass += 1) await run(refresher);
+    await stage.sql`update app_budgets set budget_until = now()`;
+  }
+  const turns = x.calls.map(({ externalIds: [id] }) => workspaceOf.get(id));
+  expect(new Set(turns.slice(0, 4))).toEqual(new Set(workspaceOf.values()));
+  expect(turns.slice(4)).toEqual(turns.slice(0, 4));
+});

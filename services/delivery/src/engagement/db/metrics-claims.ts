@@ -42,6 +42,8 @@ export interface MetricsClaimed {
 interface Visit {
   /** The last workspace that the claim looked at; null after the last one of all. */
   readonly visitedTo: string | null;
+  /** Whether an account of these workspaces could be claimed if the budget of our app allows it. */
+  readonly isTurnOpen: boolean;
   /** The workspace whose turn it was; null if the account was claimed because it waited longest. */
   readonly turnOf: string | null;
 }
@@ -106,7 +108,8 @@ export async function claimDueTargets(sql: ISql, claim: MetricsClaim): Promise<M
     claimed as materialized (${enoughTargets(sql, claim)}),
     taken as (${takeAccounts(sql, claim)}),
     used as (${useAppBudget(sql, claim)})
-    select visit.visited_to, case when claimed.turn = 1 then claimed.claimed_workspace_id end as turn_of,
+    select visit.visited_to, exists (select from locked where turn = 1) as is_turn_open,
+      case when claimed.turn = 1 then claimed.claimed_workspace_id end as turn_of,
       claimed_account_id, claimed_workspace_id, target_id, workspace_id, account_id, platform, external_id,
       asked_at, age_ms, failure_count, missing_count, is_expired
     from (
@@ -116,13 +119,15 @@ export async function claimDueTargets(sql: ISql, claim: MetricsClaim): Promise<M
     order by claimed.place`;
   const claimed = rows.filter((row) => row.claimedAccountId !== null);
   const inTurn = rows.findLast(({ turnOf }) => turnOf !== null)?.turnOf;
+  const [visit] = rows;
+  const stay = visit?.isTurnOpen === true ? claim.after : null;
   return {
     accounts: [...Map.groupBy(claimed, (row) => row.claimedAccountId)].map(([accountId, own]) => ({
       accountId,
       workspaceId: own[0]?.claimedWorkspaceId ?? "",
       targets: own.flatMap(toTarget),
     })),
-    after: inTurn ?? rows[0]?.visitedTo ?? NO_WORKSPACE,
+    after: inTurn ?? stay ?? visit?.visitedTo ?? NO_WORKSPACE,
   };
 }
 
@@ -131,6 +136,7 @@ function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
     claimedAccountId: _a,
     claimedWorkspaceId: _w,
     visitedTo: _v,
+    isTurnOpen: _o,
     turnOf: _t,
     ...target
   } = row;
