@@ -3,7 +3,9 @@ import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
+import { costOfRefresh, toBucket } from "#src/engagement/domain/call-budget.ts";
 import type { MetricsRefresher } from "#src/engagement/jobs/refresh-metrics.ts";
+import { takeAppUnits } from "#src/engagement/operations/app-units.ts";
 import type { TestTarget } from "../publishing/fixture.ts";
 import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
 
@@ -501,4 +503,27 @@ test("workspaces take turns when passes without a usable budget come between the
   const turns = x.calls.map(({ externalIds: [id] }) => workspaceOf.get(id));
   expect(new Set(turns.slice(0, 4))).toEqual(new Set(workspaceOf.values()));
   expect(turns.slice(4)).toEqual(turns.slice(0, 4));
+});
+
+test("scheduled refreshes get an equal part of the app's budget while one workspace takes all units it gets for refreshes by hand", async () => {
+  const budget = { scope: "app", calls: 100, windowMs: 3_600_000, isPerPost: true } as const;
+  const x = await open({ maxPosts: 5, budget });
+  await stage.publishDue(5);
+  const cost = costOfRefresh(x.connector, 1);
+  if (cost === undefined) throw new Error("the budget is not that of the app");
+  const call = { platform: "x", workspaceId: newId(), cost };
+  const { intervalMs } = toBucket(x.connector);
+  const refresher = stage.refresher();
+  let byHand = 0;
+  for (let unit = 0; unit < 60; unit += 1) {
+    while ((await takeAppUnits(stage.sql, call)) === undefined) byHand += 1;
+    await run(refresher);
+    await makeDue();
+    for (const table of ["app_budgets", "app_budget_shares"])
+      await stage.sql`
+        update ${stage.sql(table)}
+        set budget_until = budget_until - ${intervalMs}::float8 * interval '1 millisecond'`;
+  }
+  expect(x.calls.length).toBeGreaterThan(4);
+  expect(byHand).toBeGreaterThan(24);
 });

@@ -14,6 +14,8 @@ export interface MetricsClaim extends MetricsTurn {
   /** No more accounts are claimed from this number of due targets on; the last may exceed it. */
   readonly enoughTargets: number;
   readonly leaseMs: number;
+  /** For this time after it found too few units, the schedule shares those of our app. */
+  readonly wantedMs: number;
   /** Targets that become due within this time are refreshed with the due ones. */
   readonly aheadMs: number;
   /** Age of a post from which its metrics are no longer refreshed, even if due. */
@@ -107,7 +109,8 @@ export async function claimDueTargets(sql: ISql, claim: MetricsClaim): Promise<M
     found as materialized (${dueTargets(sql, claim)}),
     claimed as materialized (${enoughTargets(sql, claim)}),
     taken as (${takeAccounts(sql, claim)}),
-    used as (${useAppBudget(sql, claim)})
+    used as (${useAppBudget(sql, claim)}),
+    wanting as (${wantAppBudget(sql, claim)})
     select visit.visited_to, exists (select from locked where turn = 1) as is_turn_open,
       case when claimed.turn = 1 then claimed.claimed_workspace_id end as turn_of,
       claimed_account_id, claimed_workspace_id, target_id, workspace_id, account_id, platform, external_id,
@@ -206,4 +209,17 @@ function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
     where app.platform = ${platform}
     and app.name = 'metrics'
     and used.units > 0`;
+}
+
+/** The schedule counts as one of the workspaces that share the units while it finds too few. */
+function wantAppBudget(sql: ISql, { platform, wantedMs }: MetricsClaim) {
+  return sql`
+    insert into app_budget_shares (platform, name, workspace_id, budget_until)
+    select ${platform}, 'metrics', ${NO_WORKSPACE}::uuid, now() + ${milliseconds(sql, wantedMs)}
+    from app
+    where app.calls = 0
+    and exists (select from locked)
+    on conflict (platform, name, workspace_id) do update
+    set budget_until = excluded.budget_until,
+      taken_at = now()`;
 }
