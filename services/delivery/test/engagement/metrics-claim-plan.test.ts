@@ -34,6 +34,7 @@ const CLAIM = {
   maxTargets: 5,
   bucket: toBucket({ budget: { scope: "account", calls: 4, windowMs: 1_000 }, maxPosts: 5 }),
   leaseMs: 60_000,
+  wantedMs: 60_000,
   aheadMs: 600_000,
   endMs: 7 * 86_400_000,
 };

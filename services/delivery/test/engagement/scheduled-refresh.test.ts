@@ -3,7 +3,9 @@ import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
+import { costOfRefresh, toBucket } from "#src/engagement/domain/call-budget.ts";
 import type { MetricsRefresher } from "#src/engagement/jobs/refresh-metrics.ts";
+import { takeAppUnits } from "#src/engagement/operations/app-units.ts";
 import type { TestTarget } from "../publishing/fixture.ts";
 import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
 
@@ -479,4 +481,49 @@ test("workspaces take turns: with a scarce budget, one with many accounts that h
       .filter((id) => others.includes(id))
       .toSorted(),
   ).toEqual(others.toSorted());
+});
+
+test("workspaces take turns when passes without a usable budget come between the calls", async () => {
+  const x = await open({ budget: { scope: "app", ...HOUR } });
+  const workspaceOf = new Map<string | undefined, string>();
+  for (let workspace = 0; workspace < 4; workspace += 1) {
+    const [target] = await stage.publishDue(1);
+    workspaceOf.set(externalIdOf(target), target.workspaceId);
+  }
+  const refresher = stage.refresher();
+  for (let call = 1; call <= 8; call += 1) {
+    await eventually(async () => {
+      await run(refresher);
+      return x.calls.length === call;
+    });
+    await makeDue();
+    for (let pass = 0; pass < 3; pass += 1) await run(refresher);
+    await stage.sql`update app_budgets set budget_until = now()`;
+  }
+  const turns = x.calls.map(({ externalIds: [id] }) => workspaceOf.get(id));
+  expect(new Set(turns.slice(0, 4))).toEqual(new Set(workspaceOf.values()));
+  expect(turns.slice(4)).toEqual(turns.slice(0, 4));
+});
+
+test("scheduled refreshes get an equal part of the app's budget while one workspace takes all units it gets for refreshes by hand", async () => {
+  const budget = { scope: "app", calls: 100, windowMs: 3_600_000, isPerPost: true } as const;
+  const x = await open({ maxPosts: 5, budget });
+  await stage.publishDue(5);
+  const cost = costOfRefresh(x.connector, 1);
+  if (cost === undefined) throw new Error("the budget is not that of the app");
+  const call = { platform: "x", workspaceId: newId(), cost };
+  const { intervalMs } = toBucket(x.connector);
+  const refresher = stage.refresher();
+  let byHand = 0;
+  for (let unit = 0; unit < 60; unit += 1) {
+    while ((await takeAppUnits(stage.sql, call)) === undefined) byHand += 1;
+    await run(refresher);
+    await makeDue();
+    for (const table of ["app_budgets", "app_budget_shares"])
+      await stage.sql`
+        update ${stage.sql(table)}
+        set budget_until = budget_until - ${intervalMs}::float8 * interval '1 millisecond'`;
+  }
+  expect(x.calls.length).toBeGreaterThan(4);
+  expect(byHand).toBeGreaterThan(24);
 });

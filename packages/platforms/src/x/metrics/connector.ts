@@ -17,8 +17,9 @@ const MAX_POSTS = 100;
 /**
  * X charges for every post that is read and allows an app 3 million posts a month; this budget
  * allows 1.9 million in 30 days, and comments may read a million. The limit per user is far higher.
+ * With a window of an hour, a full call fits into half of what may be used at once.
  */
-const BUDGET = { scope: "app", calls: 650, windowMs: 15 * 60_000, isPerPost: true } as const;
+const BUDGET = { scope: "app", calls: 2_600, windowMs: 3_600_000, isPerPost: true } as const;
 
 function toReading(tweet: unknown): MetricsReading {
   const counters = object(tweet, "public_metrics");

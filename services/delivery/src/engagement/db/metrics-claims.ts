@@ -14,6 +14,8 @@ export interface MetricsClaim extends MetricsTurn {
   /** No more accounts are claimed from this number of due targets on; the last may exceed it. */
   readonly enoughTargets: number;
   readonly leaseMs: number;
+  /** For this time after it found too few units, the schedule shares those of our app. */
+  readonly wantedMs: number;
   /** Targets that become due within this time are refreshed with the due ones. */
   readonly aheadMs: number;
   /** Age of a post from which its metrics are no longer refreshed, even if due. */
@@ -42,6 +44,8 @@ export interface MetricsClaimed {
 interface Visit {
   /** The last workspace that the claim looked at; null after the last one of all. */
   readonly visitedTo: string | null;
+  /** Whether an account of these workspaces could be claimed if the budget of our app allows it. */
+  readonly isTurnOpen: boolean;
   /** The workspace whose turn it was; null if the account was claimed because it waited longest. */
   readonly turnOf: string | null;
 }
@@ -105,8 +109,10 @@ export async function claimDueTargets(sql: ISql, claim: MetricsClaim): Promise<M
     found as materialized (${dueTargets(sql, claim)}),
     claimed as materialized (${enoughTargets(sql, claim)}),
     taken as (${takeAccounts(sql, claim)}),
-    used as (${useAppBudget(sql, claim)})
-    select visit.visited_to, case when claimed.turn = 1 then claimed.claimed_workspace_id end as turn_of,
+    used as (${useAppBudget(sql, claim)}),
+    wanting as (${wantAppBudget(sql, claim)})
+    select visit.visited_to, exists (select from locked where turn = 1) as is_turn_open,
+      case when claimed.turn = 1 then claimed.claimed_workspace_id end as turn_of,
       claimed_account_id, claimed_workspace_id, target_id, workspace_id, account_id, platform, external_id,
       asked_at, age_ms, failure_count, missing_count, is_expired
     from (
@@ -116,13 +122,15 @@ export async function claimDueTargets(sql: ISql, claim: MetricsClaim): Promise<M
     order by claimed.place`;
   const claimed = rows.filter((row) => row.claimedAccountId !== null);
   const inTurn = rows.findLast(({ turnOf }) => turnOf !== null)?.turnOf;
+  const [visit] = rows;
+  const stay = visit?.isTurnOpen === true ? claim.after : null;
   return {
     accounts: [...Map.groupBy(claimed, (row) => row.claimedAccountId)].map(([accountId, own]) => ({
       accountId,
       workspaceId: own[0]?.claimedWorkspaceId ?? "",
       targets: own.flatMap(toTarget),
     })),
-    after: inTurn ?? rows[0]?.visitedTo ?? NO_WORKSPACE,
+    after: inTurn ?? stay ?? visit?.visitedTo ?? NO_WORKSPACE,
   };
 }
 
@@ -131,6 +139,7 @@ function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
     claimedAccountId: _a,
     claimedWorkspaceId: _w,
     visitedTo: _v,
+    isTurnOpen: _o,
     turnOf: _t,
     ...target
   } = row;
@@ -200,4 +209,17 @@ function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
     where app.platform = ${platform}
     and app.name = 'metrics'
     and used.units > 0`;
+}
+
+/** The schedule counts as one of the workspaces that share the units while it finds too few. */
+function wantAppBudget(sql: ISql, { platform, wantedMs }: MetricsClaim) {
+  return sql`
+    insert into app_budget_shares (platform, name, workspace_id, budget_until)
+    select ${platform}, 'metrics', ${NO_WORKSPACE}::uuid, now() + ${milliseconds(sql, wantedMs)}
+    from app
+    where app.calls = 0
+    and exists (select from locked)
+    on conflict (platform, name, workspace_id) do update
+    set budget_until = excluded.budget_until,
+      taken_at = now()`;
 }

@@ -1,3 +1,4 @@
+import { createXMetricsConnector } from "@postrider/platforms/x/metrics/connector";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { takeUnits, toBucket, type Bucket } from "./call-budget.ts";
@@ -52,6 +53,12 @@ test("within any period as long as a call budget's time window, the calls, or fo
 test("a call budget of one call per time window allows one call per window", () => {
   const budget = { scope: "account", calls: 1, windowMs: 1_000 } as const;
   expect(toBucket({ budget, maxPosts: 50 })).toMatchObject({ burst: 1, intervalMs: 1_000 });
+});
+
+test("X's budget of metrics allows a full scheduled call while one workspace has used its half at once", () => {
+  const x = createXMetricsConnector({ baseUrl: "https://x.example" });
+  const { burst, unitsPerCall } = toBucket(x);
+  expect(burst).toBeGreaterThanOrEqual(2 * unitsPerCall);
 });
 
 const APP = { name: "comments", units: 1_000, windowMs: 1_000_000, burstShare: 0.5 } as const;

@@ -69,7 +69,7 @@ export interface TakenUnits {
 /** A workspace may use this share at once, so that others always find units. */
 const OWN_SHARE = 0.5;
 /** For this time longer than it waits, a workspace that found no units counts as one of others. */
-const WANTED_MS = 60_000;
+export const WANTED_MS = 60_000;
 
 /**
  * Whether a workspace may use units of the app's budget now. A workspace may have half of the

@@ -12,7 +12,7 @@ import {
   insertApps,
 } from "#src/engagement/db/metrics-claims.ts";
 import { NO_WORKSPACE } from "#src/engagement/db/metrics-turns.ts";
-import { toBucket } from "#src/engagement/domain/call-budget.ts";
+import { toBucket, WANTED_MS } from "#src/engagement/domain/call-budget.ts";
 import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 import { type MetricsAnswer, readMetrics } from "#src/engagement/operations/read-metrics.ts";
@@ -166,6 +166,7 @@ export class MetricsRefresher {
       enoughTargets: this.#allowance,
       bucket: toBucket(connector),
       leaseMs: LEASE_MS,
+      wantedMs: WANTED_MS,
       aheadMs: maxPosts > 1 ? AHEAD_MS : 0,
       endMs: METRICS_END_MS + GRACE_MS,
     });
