@@ -14,6 +14,7 @@ const NOW = new Date();
 const posts = await startPostsForFile({ clock: () => Promise.resolve(NOW) });
 posts.peers.hasSeveralWorkspaces = true;
 beforeEach(async () => {
+  posts.peers.limits.clear();
   await posts.migrationSql`truncate posts, outbox, quota_usage cascade`;
 });
 

@@ -6,9 +6,11 @@ import { createConnectors } from "@postrider/platforms/platforms";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
+import { withAdmission } from "@postrider/shared/connect/methods";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
+import { PoolWait } from "@postrider/shared/postgres/pool-wait";
 import { watchPool } from "@postrider/shared/postgres/watch";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
@@ -170,10 +172,13 @@ export function createEngagementRpc(
     createInboxRoutes({ ...deps, ...more }),
     createMetricsRoutes({ sql, connectors, byHand }),
   ];
+  const wait = new PoolWait(() => sql`select 1`);
+  const routes = (router: ConnectRouter): void => {
+    for (const each of all) each(router);
+  };
   return {
-    routes: (router) => {
-      for (const routes of all) routes(router);
-    },
+    // The server looks at the other pool. These RPCs share theirs with the jobs of all workspaces.
+    routes: withAdmission(routes, () => wait.state()),
     handlers: Object.values(createEngagementHandlers(Object.keys(connectors.metrics))).flat(),
     [Symbol.asyncDispose]: () => byHand[Symbol.asyncDispose](),
   };

@@ -119,8 +119,7 @@ class BatchedAdmission implements Admission {
     const now = this.#now();
     const known = this.#keys.find(key);
     if (known === undefined && this.#keys.isUnknown(key, now)) return true;
-    const isFresh = known !== undefined && now < known.freshUntil;
-    if (!isFresh && !this.#isClosed && this.#batches.isOpen(now))
+    if (now >= (known?.freshUntil ?? 0) && !this.#isClosed && this.#batches.isOpen(now))
       await this.#ask({ key, keyHash: hashApiKey(key), workspaceId }, address, now, 0);
     const current = this.#keys.find(key);
     if (current === undefined) return this.#keys.isUnknown(key, this.#now());

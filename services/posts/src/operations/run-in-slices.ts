@@ -28,9 +28,9 @@ export async function runInSlices<T>(steps: Iterator<void, T>): Promise<T> {
   inWork += 1;
   try {
     for (let left = MAX_WAIT_MS; ;) {
+      left -= await waitForOthers(() => countServing() - inWork, left);
       using _own = await owners.acquire({ key: workspaceId });
       if (performance.now() >= deadlineAt) throw unavailable();
-      left -= await waitForOthers(() => countServing() - inWork, left);
       const last = await runSlice(steps);
       if (last !== undefined) return last.value;
     }
