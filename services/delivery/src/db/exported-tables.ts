@@ -4,14 +4,10 @@ import type { ExportedTables } from "@postrider/shared/workspaces/export-service
 const IS_UNCERTAIN =
   "(r.status in ('calling', 'unknown', 'reconciling') or (r.status in ('queued', 'working') and r.open_unknowns > 0))";
 
-/**
- * The author of an export may have named the accounts of others. A call that may still be made
- * names its account when it is made or searched for.
- */
+/** The author of an export may have named the accounts of others. */
 const UNCONFIRMED_ACCOUNT = {
   external_account_id: "null",
-  unconfirmed_account_id:
-    "case when r.status in ('published', 'succeeded', 'failed', 'dropped') then coalesce(r.external_account_id, '') end",
+  unconfirmed_account_id: "coalesce(r.external_account_id, '')",
 };
 
 /**
