@@ -132,6 +132,17 @@ test("a published target whose id the platform has not returned yet is asked abo
   expect(await read()).toEqual([{ createdAt, isAsked: true }]);
 });
 
+test("an imported question for a post id ends a day after its import at the latest, and is asked no more often than a new one", async () => {
+  await using given = await open();
+  const future = { created_at: "2999-01-01T00:00:00+00:00", asked_count: -1_000 };
+  const questions = [changed(exported.detail_questions?.[0], future)];
+  await given.importAll(one, { ...exported, detail_questions: questions });
+  const rows = await given.sql`
+    select asked_count, created_at <= now() as is_past
+    from detail_questions`;
+  expect(rows).toEqual([{ askedCount: 0, isPast: true }]);
+});
+
 test("each exported row of a workspace is there after its import, and what sends by itself is paused", async () => {
   await using given = await open();
   expect(await given.importAll(one, exported)).toBe(0);

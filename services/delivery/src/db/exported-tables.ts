@@ -54,7 +54,13 @@ export const EXPORTED_TABLES: ExportedTables = {
   publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_TARGET },
   publish_attempts: { omitted: ["fence"], imported: { fence: "0" } },
   // Platforms are asked when the accounts work here, and for no longer than they would have been.
-  detail_questions: { imported: { wake_at: "now() + interval '400 days'" } },
+  detail_questions: {
+    imported: {
+      wake_at: "now() + interval '400 days'",
+      asked_count: "greatest(r.asked_count, 0)",
+      created_at: "least(r.created_at, now())",
+    },
+  },
   // The owner of the workspace starts them when the accounts are connected.
   automation_rules: {
     imported: {

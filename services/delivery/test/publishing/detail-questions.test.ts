@@ -3,6 +3,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { claimQuestions, postponeQuestion } from "#src/publishing/db/detail-questions.ts";
+import { releaseImportedTasks } from "#src/publishing/db/workspace-import.ts";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { insertPublished, openDatabase, publishingDeps, readTask, World } from "./fixture.ts";
 
@@ -56,6 +57,21 @@ test("a claim of questions for post ids takes one of each workspace and platform
 
   expect((await claim([])).toSorted()).toEqual([busy, other, third].toSorted());
   expect(await claim(["tiktok"])).toEqual([third]);
+});
+
+test("the questions of an imported workspace, however many, do not delay those of others", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const imported = await insertQuestions(sql, {
+    platform: "tiktok",
+    count: 10_001,
+    age: "-400 days",
+  });
+  await releaseImportedTasks(sql, imported, false);
+  const other = await insertQuestions(sql, { platform: "tiktok", count: 1, age: "0" });
+  const claimed = await claimQuestions(sql, { limit: 2, leaseMs: 60_000, since: new Date(0) });
+  const workspaces = claimed.map(({ workspaceId }) => workspaceId);
+  expect(workspaces.toSorted()).toEqual([imported, other].toSorted());
 });
 
 test("the answer to a question that an export has named another workspace's target for does not change that target", async () => {
