@@ -11,8 +11,9 @@ create table publish_tasks (
   -- The platform's id of the account that a call is made for. Accounts of several workspaces can be the same account on
   -- the platform. Null until a worker begins a call or searches the platform for one.
   external_account_id text,
-  -- What the export said of an ended task; empty if nothing. Until it is confirmed, the task counts for its own account
-  -- only: the author of the export may have named accounts and posts of others.
+  -- What the export said of an imported task; empty if nothing. Until it is confirmed, or a call or search names an
+  -- account, the task counts for its own account only: the author of the export may have named accounts and posts of
+  -- others.
   unconfirmed_account_id text,
   content_hash text,
   status text not null check (status in (
@@ -399,7 +400,7 @@ create table comment_actions (
   -- The platform's id of the account that a call is made for. Null until a worker begins a call or searches the
   -- platform for one.
   external_account_id text,
-  -- What the export said of an ended action; see `publish_tasks`.
+  -- What the export said of an imported action; see `publish_tasks`.
   unconfirmed_account_id text,
   media_id text not null,
   comment_id text not null,

@@ -11,6 +11,7 @@ import {
 import { fillTwoWorkspaces } from "@postrider/shared/testing/workspace-removal";
 import { beforeAll, expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { confirmExternalAccounts } from "#src/db/external-accounts.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import { stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
@@ -131,6 +132,17 @@ test("a published target whose id the platform has not returned yet is asked abo
   expect(await read()).toEqual([{ createdAt, isAsked: true }]);
 });
 
+test("an imported question for a post id ends a day after its import at the latest, and is asked no more often than a new one", async () => {
+  await using given = await open();
+  const future = { created_at: "2999-01-01T00:00:00+00:00", asked_count: -1_000 };
+  const questions = [changed(exported.detail_questions?.[0], future)];
+  await given.importAll(one, { ...exported, detail_questions: questions });
+  const rows = await given.sql`
+    select asked_count, created_at <= now() as is_past
+    from detail_questions`;
+  expect(rows).toEqual([{ askedCount: 0, isPast: true }]);
+});
+
 test("each exported row of a workspace is there after its import, and what sends by itself is paused", async () => {
   await using given = await open();
   expect(await given.importAll(one, exported)).toBe(0);
@@ -228,7 +240,7 @@ test.each([
       ? [{ finished_at: null }, { finished_at: "2026-11-20T09:00:00+00:00" }]
       : [{}, {}];
     expect(await read({ status: "unknown", ...unended })).toEqual([
-      { externalAccountId: null, unconfirmedAccountId: null },
+      { externalAccountId: null, unconfirmedAccountId: "another's" },
     ]);
     expect(await read({ status: success, ...ended })).toEqual([
       { externalAccountId: null, unconfirmedAccountId: "another's" },
@@ -238,6 +250,25 @@ test.each([
     ]);
   },
 );
+
+test("of a workspace that another cell has handed over, ended targets get the accounts that they name, and those that name none, like those imported there, still own nothing", async () => {
+  await using given = await open();
+  const claim = async (values: object) => {
+    await given.sql`delete from publish_tasks`;
+    await given.importAll(one, withTask({ external_account_id: "theirs", ...values }));
+    await confirmExternalAccounts(given.sql, one);
+    return await given.sql`
+      select external_account_id, unconfirmed_account_id
+      from publish_tasks`;
+  };
+  expect(await claim({})).toEqual([{ externalAccountId: "theirs", unconfirmedAccountId: null }]);
+  expect(await claim({ external_account_id: null })).toEqual([
+    { externalAccountId: null, unconfirmedAccountId: "" },
+  ]);
+  expect(await claim({ ...OPEN, status: "queued" })).toEqual([
+    { externalAccountId: null, unconfirmedAccountId: "theirs" },
+  ]);
+});
 
 test("an imported webhook subscription has a new secret and can be leased", async () => {
   await using given = await open();

@@ -4,14 +4,10 @@ import type { ExportedTables } from "@postrider/shared/workspaces/export-service
 const IS_UNCERTAIN =
   "(r.status in ('calling', 'unknown', 'reconciling') or (r.status in ('queued', 'working') and r.open_unknowns > 0))";
 
-/**
- * The author of an export may have named the accounts of others. A call that may still be made
- * names its account when it is made or searched for.
- */
+/** The author of an export may have named the accounts of others. */
 const UNCONFIRMED_ACCOUNT = {
   external_account_id: "null",
-  unconfirmed_account_id:
-    "case when r.status in ('published', 'succeeded', 'failed', 'dropped') then coalesce(r.external_account_id, '') end",
+  unconfirmed_account_id: "coalesce(r.external_account_id, '')",
 };
 
 /**
@@ -58,7 +54,13 @@ export const EXPORTED_TABLES: ExportedTables = {
   publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_TARGET },
   publish_attempts: { omitted: ["fence"], imported: { fence: "0" } },
   // Platforms are asked when the accounts work here, and for no longer than they would have been.
-  detail_questions: { imported: { wake_at: "now() + interval '400 days'" } },
+  detail_questions: {
+    imported: {
+      wake_at: "now() + interval '400 days'",
+      asked_count: "greatest(r.asked_count, 0)",
+      created_at: "least(r.created_at, now())",
+    },
+  },
   // The owner of the workspace starts them when the accounts are connected.
   automation_rules: {
     imported: {

@@ -1,7 +1,11 @@
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
+import { exportRows, openImport } from "@postrider/shared/testing/workspace-import";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
 import { markRestored } from "#src/publishing/db/deployment.ts";
+import { stopImport } from "#src/publishing/db/workspace-import.ts";
 import { openDatabase } from "../publishing/fixture.ts";
 import {
   type CommentWorld,
@@ -44,6 +48,37 @@ test.each([
     const actions = await untilAllEnded(sql());
     expect(actions.map(({ externalId }) => externalId)).toEqual(["made-1", "made-2"]);
     expect(world.calls).toHaveLength(3);
+  },
+);
+
+test.each([
+  ["may still be sent", "external_id", false],
+  ["is not sent any longer", "external_id", true],
+  ["may still be sent and has it as a further one", "further_ids", false],
+])(
+  "a reply whose call was lost is found although an export names it for an action that %s",
+  async (_title, column, isCopy) => {
+    await using source = await openDatabase();
+    const forger = world.addAccount();
+    await request(source.sql, forger);
+    const named = column === "external_id" ? "made-1" : ["made-1"];
+    await source.sql`update comment_actions set ${source.sql({ [column]: named })}`;
+    const rows = await exportRows(source.sql, EXPORTED_TABLES, forger.workspaceId);
+    const given = openImport({
+      sql: sql(),
+      tables: EXPORTED_TABLES,
+      prepare: stopImport,
+      release: (workspaceId, asCopy) => releaseImportedEngagement(sql(), workspaceId, asCopy),
+    });
+    await given.prepare(forger.workspaceId);
+    await given.importAll(forger.workspaceId, rows);
+    await given.release(forger.workspaceId, isCopy);
+
+    await using _worker = startActionWorker(database, world, { settings });
+    world.reactions = [(make) => (make(), { kind: "unknown", message: "timeout" })];
+    const reply = await request(sql(), world.addAccount(EXTERNAL));
+    await untilStatus(sql(), reply, "succeeded");
+    expect(world.calls).toHaveLength(1);
   },
 );
 

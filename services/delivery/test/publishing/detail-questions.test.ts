@@ -3,8 +3,9 @@ import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { claimQuestions, postponeQuestion } from "#src/publishing/db/detail-questions.ts";
+import { releaseImportedTasks } from "#src/publishing/db/workspace-import.ts";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
-import { openDatabase, publishingDeps, World } from "./fixture.ts";
+import { insertPublished, openDatabase, publishingDeps, readTask, World } from "./fixture.ts";
 
 test("a process whose claim of a post id's question has ended does not delay the question that another process has claimed", async () => {
   await using database = await openDatabase();
@@ -56,6 +57,41 @@ test("a claim of questions for post ids takes one of each workspace and platform
 
   expect((await claim([])).toSorted()).toEqual([busy, other, third].toSorted());
   expect(await claim(["tiktok"])).toEqual([third]);
+});
+
+test("the questions of an imported workspace, however many, do not delay those of others", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const imported = await insertQuestions(sql, {
+    platform: "tiktok",
+    count: 10_001,
+    age: "-400 days",
+  });
+  await releaseImportedTasks(sql, imported, false);
+  const other = await insertQuestions(sql, { platform: "tiktok", count: 1, age: "0" });
+  const claimed = await claimQuestions(sql, { limit: 2, leaseMs: 60_000, since: new Date(0) });
+  const workspaces = claimed.map(({ workspaceId }) => workspaceId);
+  expect(workspaces.toSorted()).toEqual([imported, other].toSorted());
+});
+
+test("the answer to a question that an export has named another workspace's target for does not change that target", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget({ platform: "tiktok" });
+  await insertPublished(sql, [{ target, externalId: "id-1" }]);
+  await sql`update publish_tasks set external_id = null`;
+  const other = world.addTarget({ platform: "tiktok" });
+  await sql`
+    insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
+    values (${target.targetId}, ${target.generation}, ${other.workspaceId}, ${other.accountId}, 'tiktok', '{}', now())`;
+  const found = { kind: "found", externalId: "theirs", permalink: null } as const;
+  const connectors = {
+    tiktok: { ...world.connector("tiktok"), findDetails: () => Promise.resolve(found) },
+  };
+  await using _details = startAskForDetails(publishingDeps(world, sql, { connectors }));
+  await eventually(async () => expect(await sql`select from detail_questions`).toHaveLength(0));
+  expect(await readTask(sql, target)).toMatchObject({ externalId: null });
 });
 
 test("a platform that does not answer the request for a post id delays no request to another platform", async () => {

@@ -7,7 +7,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { exportRows, openImport } from "@postrider/shared/testing/workspace-import";
 import { expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
-import { stopImport } from "#src/publishing/db/workspace-import.ts";
+import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
@@ -168,40 +168,80 @@ test("the deletion of a target does not delete a post that another workspace pub
   });
 });
 
-/** Imports an export that says that the target published a post on the shared account long ago. */
-async function importClaim(sql: Sql, world: World, externalId: string): Promise<void> {
+interface Claim {
+  readonly isOpen: boolean;
+  readonly isCopy: boolean;
+  /** Whose target has an attempt with the id of the post; none: the task has the id itself. */
+  readonly attemptOf: "none" | "own" | "another's";
+}
+
+/**
+ * Imports an export of another account that says that a target published a post on the shared
+ * account long ago, or that it may still be published and has the id of the post.
+ */
+async function importClaim(
+  sql: Sql,
+  { world, externalId, victim }: { world: World; externalId: string; victim: TestTarget },
+  { isOpen, isCopy, attemptOf }: Claim,
+): Promise<void> {
   await using source = await openDatabase();
-  const forger = addShared(world);
+  const forger = world.addTarget();
   await insertPublished(source.sql, [{ target: forger, externalId }]);
   await source.sql`
     update publish_tasks
     set external_account_id = ${EXTERNAL}, published_at = '2020-01-01'`;
+  if (isOpen) await source.sql`update publish_tasks set status = 'queued', published_at = null`;
+  if (attemptOf !== "none") {
+    const { targetId } = attemptOf === "own" ? forger : victim;
+    await source.sql`update publish_tasks set external_id = null`;
+    await source.sql`
+      insert into publish_attempts (target_id, number, generation, workspace_id, account_id, fence, external_id)
+      values (${targetId}, 9, ${forger.generation}, ${forger.workspaceId}, ${forger.accountId}, 0, ${externalId})`;
+  }
   const rows = await exportRows(source.sql, EXPORTED_TABLES, forger.workspaceId);
-  const given = openImport({ sql, tables: EXPORTED_TABLES, prepare: stopImport });
+  const given = openImport({
+    sql,
+    tables: EXPORTED_TABLES,
+    prepare: stopImport,
+    release: (workspaceId, asCopy) => releaseImportedTasks(sql, workspaceId, asCopy),
+  });
   await given.prepare(forger.workspaceId);
   await given.importAll(forger.workspaceId, rows);
-  await given.release(forger.workspaceId);
+  await given.release(forger.workspaceId, isCopy);
 }
 
-test("an export that names the posts of another workspace's account keeps that workspace neither from deleting its posts nor from finding them", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await importClaim(sql, world, "id-1");
-  await using _worker = startWorker(database, world, { settings: QUICK });
-  const target = addShared(world);
-  world.reactions = [(_call, _guard, make) => (make(), { kind: "unknown", message: "timeout" })];
-  world.verdicts = [searchOf(world)];
-  await request(sql, target);
-  await untilStatus(sql, target, "published");
-  expect(await readTask(sql, target)).toMatchObject({ externalId: "id-1" });
-  expect(world.visible).toHaveLength(1);
+test.each<Claim>([
+  { isOpen: false, isCopy: false, attemptOf: "none" },
+  { isOpen: true, isCopy: false, attemptOf: "none" },
+  { isOpen: true, isCopy: true, attemptOf: "none" },
+  { isOpen: true, isCopy: false, attemptOf: "own" },
+  { isOpen: true, isCopy: true, attemptOf: "own" },
+  { isOpen: false, isCopy: false, attemptOf: "another's" },
+])(
+  "an export that names the posts of another workspace's account keeps that workspace neither from deleting its posts nor from finding them (open: $isOpen, copy: $isCopy, attempt: $attemptOf)",
+  async (claim) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const world = new World();
+    const earlier = addShared(world, { text: "another text" });
+    await using _worker = startWorker(database, world, { settings: QUICK });
+    await request(sql, earlier);
+    await untilStatus(sql, earlier, "published");
+    await importClaim(sql, { world, externalId: "id-2", victim: earlier }, claim);
+    const target = addShared(world);
+    world.reactions = [(_call, _guard, make) => (make(), { kind: "unknown", message: "timeout" })];
+    world.verdicts = [searchOf(world)];
+    await request(sql, target);
+    await untilStatus(sql, target, "published");
+    expect(await readTask(sql, target)).toMatchObject({ externalId: "id-2" });
+    expect(world.visible).toHaveLength(2);
 
-  await consume(sql, [toDeletionRecord(target, "id-1")]);
-  await eventually(async () => {
-    expect(await lastDeletion(sql, target)).toMatchObject({ status: "deleted" });
-  });
-});
+    await consume(sql, [toDeletionRecord(target, "id-2")]);
+    await eventually(async () => {
+      expect(await lastDeletion(sql, target)).toMatchObject({ status: "deleted" });
+    });
+  },
+);
 
 const platforms = {
   x: await startTestPlatform("x"),

@@ -34,6 +34,8 @@ export async function findOwnedIds(
     select a.external_id
     from publish_attempts a
     join publish_tasks t on t.target_id = a.target_id and t.generation = a.generation
+      -- An export may have named the targets of others.
+      and t.workspace_id = a.workspace_id
     where a.external_id in ${sql(externalIds)}
     and ${isOfAccount}
     union

@@ -89,6 +89,7 @@ export async function claimQuestions(
         from publish_tasks t
         where t.target_id = q.target_id
         and t.generation = q.generation
+        and t.workspace_id = q.workspace_id
       ) as cause`;
 }
 

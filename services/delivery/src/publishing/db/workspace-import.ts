@@ -17,13 +17,22 @@ function unfinished(sql: Sql, workspaceId: string) {
     and t.status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`;
 }
 
-/** Lets the platforms be asked what they had not answered when targets were published. */
+/**
+ * Lets the platforms be asked what they had not answered when targets were published: one question
+ * after the other, because a claim looks only at those of all workspaces that are due for longest.
+ */
 async function wakeQuestions(sql: Sql, workspaceId: string): Promise<void> {
   await sql`
-    update detail_questions
-    set wake_at = now()
-    where workspace_id = ${workspaceId}
-    and wake_at > now() + interval '300 days'`;
+    update detail_questions q
+    set wake_at = now() + k.turn * interval '1 second'
+    from (
+      select target_id, generation, row_number() over (order by created_at desc) - 1 as turn
+      from detail_questions
+      where workspace_id = ${workspaceId}
+      and wake_at > now() + interval '300 days'
+    ) as k
+    where q.target_id = k.target_id
+    and q.generation = k.generation`;
 }
 
 /**

@@ -169,7 +169,11 @@ async function report(
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const tasks = await lockTasks(tx, [question.targetId]);
-    const task = tasks.find(({ generation }) => generation === question.generation);
+    // The author of an export may have named the targets of others.
+    const task = tasks.find(
+      ({ generation, workspaceId }) =>
+        generation === question.generation && workspaceId === question.workspaceId,
+    );
     const detailed = task === undefined ? undefined : addDetails(task, details);
     if (detailed !== undefined) {
       await writeCalls(tx, TASK_TABLE, [detailed]);

@@ -15,7 +15,7 @@ import {
 } from "#src/webhooks/jobs/dispatch-webhooks/dispatch-webhooks.ts";
 import { logger, openDatabase } from "../../publishing/fixture.ts";
 
-const SEALING_KEYS = [{ id: "k1", secret: createSecretKey(Buffer.alloc(32, 7)) }];
+export const SEALING_KEYS = [{ id: "k1", secret: createSecretKey(Buffer.alloc(32, 7)) }];
 export const RULES = { allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] };
 
 /**

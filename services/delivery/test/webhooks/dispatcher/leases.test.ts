@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { newId } from "@postrider/shared/ids";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { countWebhooks } from "#src/webhooks/db/counts.ts";
 import {
   claimLeases,
@@ -14,6 +14,8 @@ import {
 import { claimDeliveries } from "#src/webhooks/db/queue.ts";
 import { planClaim, SLOT_LIMITS } from "#src/webhooks/domain/claim-plan.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
+import { DISPATCHER_SETTINGS } from "#src/webhooks/jobs/dispatch-webhooks/dependencies.ts";
+import { SubscriptionLeases } from "#src/webhooks/jobs/dispatch-webhooks/subscription-leases.ts";
 import { logger } from "../../publishing/fixture.ts";
 import {
   attempted,
@@ -21,6 +23,7 @@ import {
   insertDeliveries,
   insertSubscription,
   openWebhookDatabase,
+  SEALING_KEYS,
   startReceiver,
   startTestDispatcher,
   type TestSubscription,
@@ -254,6 +257,31 @@ test("a process that holds its maximum number of leases sends to a further webho
   for (const each of busy) expect((await countByStatus(sql, each.id)).pending).toBeGreaterThan(0);
   const sent = receiver.received.length;
   await eventually(() => receiver.received.length > sent + 10);
+});
+
+test("a webhook subscription with a maximum rate that may send at once goes to the end of the queue too when its turn ends", async () => {
+  const { sql } = database;
+  await sleepSubscriptions();
+  const busy = await insertSubscription(sql, { url: "http://127.0.0.1:1/", maxPerSecond: 20 });
+  await insertDeliveries(sql, busy, 2);
+  const settings = { ...DISPATCHER_SETTINGS, maxSubscriptions: 1 };
+  await using leases = new SubscriptionLeases({
+    sql,
+    logger,
+    owner: newId(),
+    sealingKeys: SEALING_KEYS,
+    settings,
+  });
+  const claim = async () => {
+    await leases.claim({ slow: 1, new: 1 });
+    return leases.values().map(({ subscriptionId }) => subscriptionId);
+  };
+  expect(await claim()).toEqual([busy.id]);
+  const waiting = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
+  await insertDeliveries(sql, waiting, 1);
+  const later = performance.now() + settings.leaseMs + 1_000;
+  using _clock = vi.spyOn(performance, "now").mockReturnValue(later);
+  expect(await claim()).toEqual([waiting.id]);
 });
 
 test("a process that takes over a webhook subscription with a maximum rate waits until the next delivery may be sent", async () => {

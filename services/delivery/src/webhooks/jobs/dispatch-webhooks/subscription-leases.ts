@@ -93,7 +93,12 @@ export class SubscriptionLeases {
     const [row] = await sql<{ isDue: boolean }[]>`select ${isSubscriptionDue(sql)} as is_due`;
     if (row?.isDue !== true) return;
     const released = ended.map((lease) => lease.toReleased(now));
-    await this.#release(released.map((lease) => ({ restMs: END_OF_TURN_MS, ...lease })));
+    await this.#release(
+      released.map((lease) => ({
+        ...lease,
+        restMs: Math.max(END_OF_TURN_MS, lease.restMs ?? 0),
+      })),
+    );
   }
 
   async #load(rows: readonly LeaseRow[]): Promise<void> {
