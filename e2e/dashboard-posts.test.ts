@@ -111,7 +111,8 @@ test("a post that X has already is noted as published by a person, and another o
   await page.getByRole("button", { name: "It is not there…" }).click();
   await page.getByRole("button", { name: "Note it as not published" }).click();
   await page.getByRole("button", { name: "Retry", exact: true }).click();
-  await page.getByRole("heading", { name: "1 account", exact: true }).waitFor();
+  await whenPost(tenant.api, third, "published", SLOW_MS);
+  await page.getByRole("link", { name: "Open" }).waitFor();
   expect(await tenant.countVisible(content)).toBe(1);
   expect(complaints).toEqual([]);
 });
