@@ -61,6 +61,8 @@ const ON_REQUESTS = {
 test.each(Object.entries(ON_REQUESTS))(
   "%s takes processor time that is linear in the length of the text",
   async (_name, run) => {
+    // The first text compiles patterns, which takes the same time for each length.
+    run("👨‍👩‍👧‍👦\u0301");
     const random = createHostileTexts(LARGE, { mixtures: 40 });
     for (const text of random)
       expect(await measureCpuMs(() => run(text)), text.slice(0, 40)).toBeLessThan(250);

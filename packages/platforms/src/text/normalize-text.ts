@@ -14,30 +14,35 @@ const PART = new RegExp(`(${MARK}{${MAX_MARKS}})`, "u");
 
 /**
  * UTF-16 units of which combining marks consist. Other characters may share the second unit of a
- * pair, so a run of these units only may be a run of marks.
+ * pair, so a run of these units only may be a run of marks. Finding them takes 20 ms, so the first
+ * text that may have marks does it.
  */
-const UNITS_OF_MARKS = new Uint8Array(0x10000);
+let unitsOfMarks: Uint8Array | undefined;
 
-/** Fills `UNITS_OF_MARKS` from a range of characters. */
-function findUnitsOfMarks(first: number, last: number): void {
-  const points = Array.from({ length: last - first + 1 }, (_, index) => first + index);
-  for (const [marks] of String.fromCodePoint(...points).matchAll(new RegExp(`${MARK}+`, "gu")))
-    for (let at = 0; at < marks.length; at += 1) UNITS_OF_MARKS[marks.charCodeAt(at)] = 1;
+function findUnitsOfMarks(): Uint8Array {
+  const units = new Uint8Array(0x10000);
+  const add = (first: number, last: number): void => {
+    const points = Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    for (const [marks] of String.fromCodePoint(...points).matchAll(new RegExp(`${MARK}+`, "gu")))
+      for (let at = 0; at < marks.length; at += 1) units[marks.charCodeAt(at)] = 1;
+  };
+  // The blocks of Unicode that contain marks: planes 0 and 1, in parts as large as a call may have
+  // arguments, and the variation selectors.
+  for (let first = 0x300; first < 0x20000; first += 0x4000) add(first, first + 0x3fff);
+  add(0xe0100, 0xe01ef);
+  return units;
 }
-// The blocks of Unicode that contain marks: planes 0 and 1, in parts as large as a call may have
-// arguments, and the variation selectors.
-for (let first = 0x300; first < 0x20000; first += 0x4000) findUnitsOfMarks(first, first + 0x3fff);
-findUnitsOfMarks(0xe0100, 0xe01ef);
 
 /**
  * Whether a text may have a run of combining marks that is too long. Most texts do not, and the
  * pattern takes ten times as long.
  */
 function mayHaveLongRun(text: string): boolean {
-  let units = 0;
+  unitsOfMarks ??= findUnitsOfMarks();
+  let run = 0;
   for (let at = 0; at < text.length; at += 1) {
-    units = UNITS_OF_MARKS[text.charCodeAt(at)] === 1 ? units + 1 : 0;
-    if (units > MAX_MARKS) return true;
+    run = unitsOfMarks[text.charCodeAt(at)] === 1 ? run + 1 : 0;
+    if (run > MAX_MARKS) return true;
   }
   return false;
 }
