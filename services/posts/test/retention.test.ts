@@ -1,6 +1,6 @@
 import { firstIdAt, newId } from "@postrider/shared/ids";
 import { recordImport } from "@postrider/shared/workspaces/import-state";
-import { beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { deleteRevokedRules } from "#src/db/queue-slot-rules.ts";
 import { attempt, deliveryOf, startPostsForFile } from "./fixture.ts";
 import type { ShownPost } from "./shown-posts.ts";
@@ -11,6 +11,8 @@ beforeEach(async () => {
   await posts.migrationSql`truncate posts, outbox cascade`;
   posts.peers.released.length = 0;
 });
+
+afterEach(() => void vi.useRealTimers());
 
 const DAY_MS = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS);
@@ -60,6 +62,14 @@ test("a post that ended more than 400 days ago is removed with its targets, atte
     select (select count(*)::int from targets) as targets, (select count(*)::int from target_attempts) as attempts,
       (select count(*)::int from duplicate_guards) as guards`;
   expect(rows).toEqual({ targets: 1, attempts: 1, guards: 1 });
+});
+
+test("a process whose clock is years ahead removes no post that the database does not find old", async () => {
+  const post = await published();
+  const id = await age(post, 399);
+  vi.setSystemTime(daysAgo(-3000));
+  await posts.removeOld();
+  expect(await listIds()).toEqual([id]);
 });
 
 test("a scheduled post of a workspace that is being imported stays, although it arrives as a cancelled one and its targets later", async () => {

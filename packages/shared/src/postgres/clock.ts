@@ -9,6 +9,13 @@ export async function readClock(sql: ISql): Promise<Date> {
   return rows[0]?.now ?? new Date(Number.NaN);
 }
 
+const DAY_MS = 86_400_000;
+
+/** A process whose clock is ahead must not remove what is not old. */
+export async function daysAgo(sql: ISql, days: number): Promise<Date> {
+  return new Date((await readClock(sql)).getTime() - days * DAY_MS);
+}
+
 /** Concurrent callers share one query. */
 export function createDatabaseClock(sql: Sql): DatabaseClock {
   let asking: Promise<Date> | undefined;

@@ -2,7 +2,7 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { firstIdAt, newId, NIL_ID } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { removeTargetPage } from "#src/publishing/jobs/remove-old-targets.ts";
 import { logger, openDatabase } from "./fixture.ts";
 
@@ -95,6 +95,18 @@ test.each<Given>([
   await using database = await openDatabase();
   const { sql } = database;
   const target = await addTarget(sql, given);
+
+  await removeTargetPage({ sql, posts: postsWith(), logger }, NIL_ID);
+
+  expect(await countRows(sql, target)).toEqual([5]);
+});
+
+test("a process whose clock is years ahead removes nothing about a target that the database does not find old", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = await addTarget(sql, { createdDays: 39 });
+  vi.setSystemTime(daysAgo(-3000));
+  onTestFinished(() => void vi.useRealTimers());
 
   await removeTargetPage({ sql, posts: postsWith(), logger }, NIL_ID);
 

@@ -1,3 +1,4 @@
+import { readClock } from "@postrider/shared/postgres/clock";
 import { startLoop } from "@postrider/shared/process/loop";
 import { claimRun, listNamedObjects, listPendingIds } from "#src/db/media-deletion.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
@@ -25,7 +26,7 @@ export interface RemoveOrphansOptions extends JobDependencies {
  */
 export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number> {
   const { store } = deps;
-  const before = new Date(Date.now() - deps.orphanMs);
+  const before = new Date((await readClock(deps.sql)).getTime() - deps.orphanMs);
   let count = 0;
   for (const prefix of OBJECT_PREFIXES) {
     let page: string[] = [];

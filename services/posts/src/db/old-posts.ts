@@ -13,13 +13,6 @@ export interface RemovalPage {
   readonly removed: readonly RemovedPost[];
 }
 
-const DAY_MS = 86_400_000;
-
-/** Ended posts that have not changed since then are removed. */
-export function endOfRetention(retentionDays: number): Date {
-  return new Date(Date.now() - retentionDays * DAY_MS);
-}
-
 /**
  * Whether nothing can happen to a post any more: it has ended, none of its targets is being
  * deleted, and nothing has changed since. Drafts and scheduled posts stay.

@@ -1,8 +1,9 @@
 import type { Sql } from "@postrider/shared/postgres";
+import { daysAgo } from "@postrider/shared/postgres/clock";
 import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { type MediaClient, releaseMedia } from "#src/clients/media.ts";
-import { endOfRetention, removeOldPosts } from "#src/db/old-posts.ts";
+import { removeOldPosts } from "#src/db/old-posts.ts";
 
 const EVERY_MS = 6 * 3_600_000;
 /** A page with seven targets a post locks and deletes some thousand rows in less than 100 ms. */
@@ -27,7 +28,7 @@ export async function removePage(
   { sql, media, logger, retentionDays }: Removal,
   after: string,
 ): Promise<string | undefined> {
-  const endedBefore = endOfRetention(retentionDays);
+  const endedBefore = await daysAgo(sql, retentionDays);
   const { last, removed } = await removeOldPosts(sql, { endedBefore, after, limit: PAGE_POSTS });
   const former = removed.flatMap(({ workspaceId, postId, mediaIds }) =>
     mediaIds.map((mediaId) => ({ workspaceId, postId, mediaId })),

@@ -1,4 +1,5 @@
 import { firstIdAt, NIL_ID } from "@postrider/shared/ids";
+import { daysAgo } from "@postrider/shared/postgres/clock";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import { removeOldComments } from "#src/engagement/db/inbox-comments.ts";
 import { findNextWorkspace, removeOldRows, type OldRows } from "#src/engagement/db/old-rows.ts";
@@ -15,18 +16,14 @@ type Deps = Pick<EngagementDeps, "sql" | "logger"> & {
   readonly settings: Pick<EngagementDeps["settings"], "historyDays">;
 };
 
-function daysAgo(days: number): Date {
-  return new Date(Date.now() - days * DAY_MS);
-}
-
 /** Yields after each page, so that a process can stop there. */
 export async function* removeAllOldRows(
   { sql, logger, settings }: Deps,
   maxRows = MAX_ROWS,
 ): AsyncGenerator<OldRows | "inbox_comments", undefined> {
-  const forgettableUntil = daysAgo(FORGET_AFTER_DAYS);
+  const forgettableUntil = await daysAgo(sql, FORGET_AFTER_DAYS);
   const forgettable = firstIdAt(forgettableUntil);
-  const tooOld = firstIdAt(daysAgo(settings.historyDays));
+  const tooOld = firstIdAt(await daysAgo(sql, settings.historyDays));
   const limits = { tooOld, forgettable, forgettableUntil, maxRows };
   for (const table of ["comment_actions", "automation_runs"] as const) {
     let rows = await findNextWorkspace(sql, table, NIL_ID, limits);
@@ -35,16 +32,24 @@ export async function* removeAllOldRows(
       rows !== undefined;
       rows = await findNextWorkspace(sql, table, rows.workspaceId, limits)
     ) {
-      let removed = 0;
-      for (let after: string | null = NIL_ID; after !== null;) {
-        const page = await removeOldRows(sql, table, rows, { after, limit: PAGE_ROWS });
-        after = page.last;
-        removed += page.count;
-        yield table;
+      const log = { job: "remove-old-rows", table, workspaceId: rows.workspaceId };
+      let count = 0;
+      try {
+        for (let after: string | null = NIL_ID; after !== null;) {
+          const page = await removeOldRows(sql, table, rows, { after, limit: PAGE_ROWS });
+          after = page.last;
+          count += page.count;
+          yield table;
+        }
+      } catch (error) {
+        logger.warn(
+          { ...log, err: error },
+          "old actions on comments or automation runs of a workspace could not be removed; the job goes on with the next workspace",
+        );
       }
-      if (removed > 0)
+      if (count > 0)
         logger.info(
-          { job: "remove-old-rows", table, workspaceId: rows.workspaceId, count: removed },
+          { ...log, count },
           "ended actions on comments or automation runs of a workspace were removed, because they are older than ENGAGEMENT_HISTORY_DAYS or too many",
         );
     }

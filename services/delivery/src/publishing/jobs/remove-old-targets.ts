@@ -1,6 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
+import { daysAgo } from "@postrider/shared/postgres/clock";
 import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
@@ -9,13 +10,13 @@ import {
   removeTargets,
 } from "#src/publishing/db/old-targets.ts";
 
-const DAY_MS = 86_400_000;
 /**
  * After that time nothing asks about the calls of a post that no longer exists: its last call may
  * have been made within a day of its due time, no search of a platform looks back so far, and the
  * bus and an operator no longer repeat events of it, which would be too late to be published.
  */
 const AFTER_DAYS = 40;
+const EVERY_MS = 86_400_000;
 const PAGE_TARGETS = 500;
 const PAUSE_MS = 500;
 /** The posts service keeps posts for at least `AFTER_DAYS`, so it knows those of these targets. */
@@ -39,7 +40,7 @@ export async function removeTargetPage(
   { sql, posts, logger }: Removal,
   after: string,
 ): Promise<string | undefined> {
-  const endedBefore = new Date(Date.now() - AFTER_DAYS * DAY_MS);
+  const endedBefore = await daysAgo(sql, AFTER_DAYS);
   const page = { createdBefore: endedBefore, after, limit: PAGE_TARGETS };
   const targets = await listOldTargets(sql, page);
   if (targets.length === 0) return undefined;
@@ -69,7 +70,7 @@ export async function removeTargetPage(
 
 export function startRemovingOldTargets(removal: Removal): AsyncDisposable {
   return startPageLoop({
-    idleMs: DAY_MS,
+    idleMs: EVERY_MS,
     pauseMs: PAUSE_MS,
     page: (after) => removeTargetPage(removal, after),
     onError: (error) =>

@@ -92,6 +92,9 @@ export class HistoryTrimmer {
     let count = 0;
     for (const workspaceId of workspaceIds) {
       const after = this.#positions.get(workspaceId) ?? NIL_ID;
+      // Last, so that the next pass begins with the others if this one fails.
+      this.#trimming.delete(workspaceId);
+      this.#trimming.add(workspaceId);
       const page = await trimPage(this.#options, workspaceId, after);
       if (page === undefined) this.#trimming.delete(workspaceId);
       else this.#positions.set(workspaceId, page.last);
