@@ -195,6 +195,45 @@ test.each(["queued", "working", "unknown", "reconciling"])(
   },
 );
 
+test("a target with an unknown outcome is searched for, even if the export does not say when its call was", async () => {
+  await using given = await open();
+  const unknown = { ...CALLING, status: "unknown", called_at: null, call_until: null };
+  await given.importAll(one, withTask(unknown));
+  const [task] = await given.sql`
+    select first_unknown_at <= now() as is_past, call_until <= now() as is_lapsed
+    from publish_tasks`;
+  expect(task).toEqual({ isPast: true, isLapsed: true });
+});
+
+test.each([
+  ["publish_attempts", "target_id", "publish_tasks", { number: 77 }],
+  ["detail_questions", "target_id", "publish_tasks", { generation: 77 }],
+  ["comment_actions", "run_id", "automation_runs", { id: newId(), comment_id: "other" }],
+  ["comment_actions", "rule_id", "automation_rules", { id: newId(), comment_id: "other" }],
+  [
+    "target_metric_history",
+    "target_id",
+    "target_metrics",
+    { refreshed_at: "2026-11-20T09:00:00+00:00" },
+  ],
+])(
+  "a row of %s whose %s names a row of %s of another workspace is left out",
+  async (table, column, referred, values) => {
+    await using given = await open();
+    await given.importAll(one, exported);
+    const { id, ...ids } = JSON.parse(exported[referred]?.[0] ?? "") as Record<string, string>;
+    const named = id ?? ids[column];
+    const rows = [changed(exported[table]?.[0], { ...values, [column]: named })];
+    const count = async () =>
+      (await given.sql`select from ${given.sql(table)} where ${given.sql(column)} = ${named ?? ""}`)
+        .length;
+    const before = await count();
+    await given.sql`update ${given.sql(referred)} set workspace_id = ${newId()}`;
+    expect(await given.importAll(one, { [table]: rows })).toBe(1);
+    expect(await count()).toBe(before);
+  },
+);
+
 test("a target whose publishing call had not begun waits again after the import, and takes no place in work", async () => {
   await using given = await open();
   await given.importAll(one, withTask({ ...OPEN, status: "working" }));
