@@ -257,6 +257,33 @@ test("what was not finished is never sent when the exported workspace may have g
   expect(failed).toEqual({ status: "failed", errorCode: "outcome_unknown" });
 });
 
+test("of many imported requests to hide or show one comment, only the last waits after the import", async () => {
+  await using given = await open();
+  const actions = Array.from({ length: 300 }, (_, index) =>
+    changed(exported.comment_actions?.[0], {
+      id: newId(),
+      type: index % 2 === 0 ? "hide" : "unhide",
+      text: null,
+      rule_id: null,
+      run_id: null,
+      status: "queued",
+      finished_at: null,
+      created_at: new Date(Date.UTC(2026, 10, 20, 9, 0, index)).toISOString(),
+    }),
+  );
+  await given.importAll(one, { comment_actions: actions });
+  await given.release(one);
+  const rows = await given.sql`
+    select status, error_code, count(*)::int as count, max(created_at) as last_at
+    from comment_actions
+    group by status, error_code
+    order by status`;
+  expect(rows).toMatchObject([
+    { status: "failed", errorCode: "duplicate_detected", count: 299 },
+    { status: "queued", count: 1, lastAt: new Date(Date.UTC(2026, 10, 20, 9, 0, 299)) },
+  ]);
+});
+
 test.each([
   ["publish_tasks", "published"],
   ["comment_actions", "succeeded"],
