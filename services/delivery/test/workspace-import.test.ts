@@ -12,6 +12,7 @@ import { fillTwoWorkspaces } from "@postrider/shared/testing/workspace-removal";
 import { beforeAll, expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { confirmExternalAccounts } from "#src/db/external-accounts.ts";
+import { hasBlockedReplies, storeSending } from "#src/engagement/db/automation-sending.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import { stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
@@ -255,6 +256,27 @@ test("what was not finished is never sent when the exported workspace may have g
   expect(await readTask(given.sql)).toMatchObject({ status: "dropped", isCancelled: true });
   const [failed] = await given.sql`select status, error_code from comment_actions`;
   expect(failed).toEqual({ status: "failed", errorCode: "outcome_unknown" });
+});
+
+test("a private reply that waited is not blocked after its import, although the sending of private replies was enabled later here", async () => {
+  await using given = await open();
+  const { sql } = given;
+  await storeSending(sql, true);
+  const reply = {
+    type: "private_reply",
+    text: "Hi",
+    rule_id: newId(),
+    run_id: newId(),
+    status: "queued",
+    open_unknowns: 0,
+    finished_at: null,
+    created_at: "2026-11-20T09:00:00+00:00",
+  };
+  const rows = [changed(exported.comment_actions?.[0], reply)];
+  await given.importAll(one, { comment_actions: rows });
+  expect(await sql`select where ${hasBlockedReplies(sql)}`).toHaveLength(0);
+  await storeSending(sql, false);
+  expect(await sql`select where ${hasBlockedReplies(sql)}`).toHaveLength(1);
 });
 
 test("of many imported requests to hide or show one comment, only the last waits after the import", async () => {

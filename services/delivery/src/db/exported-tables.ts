@@ -44,6 +44,13 @@ const RESTING_TARGET = {
   content_hash: `case when ${IS_UNCERTAIN} then null else r.content_hash end`,
 };
 
+/**
+ * A private reply that waits was allowed where it was stored, so it is sent where sending was
+ * enabled later. Only after a move: after another import its rule is paused.
+ */
+const SENDABLE_SINCE =
+  "case when r.type = 'private_reply' and r.status in ('queued', 'working') then greatest(r.created_at, (select enabled_at from automation_sending)) else r.created_at end";
+
 const UNUSED = ["cause", "lease_owner", "fence", "crash_count", "unconfirmed_account_id"];
 
 /**
@@ -77,7 +84,7 @@ export const EXPORTED_TABLES: ExportedTables = {
   automation_runs: {},
   comment_actions: {
     omitted: UNUSED,
-    imported: RESTING_CALL,
+    imported: { ...RESTING_CALL, created_at: SENDABLE_SINCE },
     refers: { rule_id: ["automation_rules", "id"], run_id: ["automation_runs", "id"] },
   },
   idempotency_keys: {},
