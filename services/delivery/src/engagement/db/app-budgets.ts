@@ -1,5 +1,6 @@
 import type { AppBudget } from "@postrider/platforms/comments/connector";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { NO_WORKSPACE } from "#src/engagement/db/metrics-turns.ts";
 import type { Charged } from "#src/engagement/domain/call-budget.ts";
 
 /** The budget of our app at a platform, and the workspace that uses it. */
@@ -84,7 +85,7 @@ export async function storeCharged(
         from app_budget_shares
         where platform = ${platform}
         and name = ${name}
-        and workspace_id <> ${workspaceId}
+        and workspace_id not in (${workspaceId}, ${NO_WORKSPACE})
         and budget_until <= now()
         limit ${MAX_DELETED}
       )
@@ -94,4 +95,13 @@ export async function storeCharged(
     on conflict (platform, name, workspace_id) do update
     set budget_until = excluded.budget_until,
       taken_at = now()`;
+}
+
+/** One row per platform: the limits and budgets that all accounts of our app share. */
+export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
+  if (platforms.length === 0) return;
+  await sql`
+    insert into app_budgets (platform, name)
+    select unnest(${[...platforms]}::text[]), 'metrics'
+    on conflict (platform, name) do nothing`;
 }
