@@ -49,7 +49,7 @@ export interface Operations {
   readonly listPlatforms: (query?: Query<"listPlatforms">, options?: RequestOptions) => Promise<Answer<"listPlatforms">>;
   /** Publish a post, schedule it or keep it as a draft. Accepted completely or not at all; it is published after the answer. Requires the scope `posts:write`. */
   readonly createPost: (body: Body<"createPost">, options?: RequestOptions) => Promise<Answer<"createPost">>;
-  /** List posts, latest first. Filters can be combined. A cursor is valid only with the filters of the request that returned it. A page may have fewer posts than `limit`, because it ends before about 2 MiB; only `nextCursor: null` means that no further page exists. Requires the scope `posts:read`. */
+  /** List posts, latest first. Filters can be combined. A cursor is valid only with the filters of the request that returned it. A page may have fewer posts than `limit`, because it ends before about 512 KiB; only `nextCursor: null` means that no further page exists. Requires the scope `posts:read`. */
   readonly listPosts: (query?: Query<"listPosts">, options?: RequestOptions) => Promise<Answer<"listPosts">>;
   /** Check a post without saving or publishing it. Makes the same checks as creating the post, except for quota, duplicates and queue slots. Requires the scope `posts:read`. */
   readonly validatePost: (body: Body<"validatePost">, options?: RequestOptions) => Promise<Answer<"validatePost">>;

@@ -12,6 +12,7 @@ import { fillTwoWorkspaces } from "@postrider/shared/testing/workspace-removal";
 import { beforeAll, expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { confirmExternalAccounts } from "#src/db/external-accounts.ts";
+import { hasBlockedReplies, storeSending } from "#src/engagement/db/automation-sending.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import { stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
@@ -195,6 +196,45 @@ test.each(["queued", "working", "unknown", "reconciling"])(
   },
 );
 
+test("a target with an unknown outcome is searched for, even if the export does not say when its call was", async () => {
+  await using given = await open();
+  const unknown = { ...CALLING, status: "unknown", called_at: null, call_until: null };
+  await given.importAll(one, withTask(unknown));
+  const [task] = await given.sql`
+    select first_unknown_at <= now() as is_past, call_until <= now() as is_lapsed
+    from publish_tasks`;
+  expect(task).toEqual({ isPast: true, isLapsed: true });
+});
+
+test.each([
+  ["publish_attempts", "target_id", "publish_tasks", { number: 77 }],
+  ["detail_questions", "target_id", "publish_tasks", { generation: 77 }],
+  ["comment_actions", "run_id", "automation_runs", { id: newId(), comment_id: "other" }],
+  ["comment_actions", "rule_id", "automation_rules", { id: newId(), comment_id: "other" }],
+  [
+    "target_metric_history",
+    "target_id",
+    "target_metrics",
+    { refreshed_at: "2026-11-20T09:00:00+00:00" },
+  ],
+])(
+  "a row of %s whose %s names a row of %s of another workspace is left out",
+  async (table, column, referred, values) => {
+    await using given = await open();
+    await given.importAll(one, exported);
+    const { id, ...ids } = JSON.parse(exported[referred]?.[0] ?? "") as Record<string, string>;
+    const named = id ?? ids[column];
+    const rows = [changed(exported[table]?.[0], { ...values, [column]: named })];
+    const count = async () =>
+      (await given.sql`select from ${given.sql(table)} where ${given.sql(column)} = ${named ?? ""}`)
+        .length;
+    const before = await count();
+    await given.sql`update ${given.sql(referred)} set workspace_id = ${newId()}`;
+    expect(await given.importAll(one, { [table]: rows })).toBe(1);
+    expect(await count()).toBe(before);
+  },
+);
+
 test("a target whose publishing call had not begun waits again after the import, and takes no place in work", async () => {
   await using given = await open();
   await given.importAll(one, withTask({ ...OPEN, status: "working" }));
@@ -216,6 +256,54 @@ test("what was not finished is never sent when the exported workspace may have g
   expect(await readTask(given.sql)).toMatchObject({ status: "dropped", isCancelled: true });
   const [failed] = await given.sql`select status, error_code from comment_actions`;
   expect(failed).toEqual({ status: "failed", errorCode: "outcome_unknown" });
+});
+
+test("a private reply that waited is not blocked after its import, although the sending of private replies was enabled later here", async () => {
+  await using given = await open();
+  const { sql } = given;
+  await storeSending(sql, true);
+  const reply = {
+    type: "private_reply",
+    text: "Hi",
+    rule_id: newId(),
+    run_id: newId(),
+    status: "queued",
+    open_unknowns: 0,
+    finished_at: null,
+    created_at: "2026-11-20T09:00:00+00:00",
+  };
+  const rows = [changed(exported.comment_actions?.[0], reply)];
+  await given.importAll(one, { comment_actions: rows });
+  expect(await sql`select where ${hasBlockedReplies(sql)}`).toHaveLength(0);
+  await storeSending(sql, false);
+  expect(await sql`select where ${hasBlockedReplies(sql)}`).toHaveLength(1);
+});
+
+test("of many imported requests to hide or show one comment, only the last waits after the import", async () => {
+  await using given = await open();
+  const actions = Array.from({ length: 300 }, (_, index) =>
+    changed(exported.comment_actions?.[0], {
+      id: newId(),
+      type: index % 2 === 0 ? "hide" : "unhide",
+      text: null,
+      rule_id: null,
+      run_id: null,
+      status: "queued",
+      finished_at: null,
+      created_at: new Date(Date.UTC(2026, 10, 20, 9, 0, index)).toISOString(),
+    }),
+  );
+  await given.importAll(one, { comment_actions: actions });
+  await given.release(one);
+  const rows = await given.sql`
+    select status, error_code, count(*)::int as count, max(created_at) as last_at
+    from comment_actions
+    group by status, error_code
+    order by status`;
+  expect(rows).toMatchObject([
+    { status: "failed", errorCode: "duplicate_detected", count: 299 },
+    { status: "queued", count: 1, lastAt: new Date(Date.UTC(2026, 10, 20, 9, 0, 299)) },
+  ]);
 });
 
 test.each([

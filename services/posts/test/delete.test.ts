@@ -246,6 +246,35 @@ test("deleting a post that is being published also deletes the targets that are 
   await workspace.assertQuotaIsTrue();
 });
 
+test("a deletion that also learns that a target was published waits for no quota counter while it holds a later one", async () => {
+  const workspace = workspaceOf(posts);
+  const accountIds = [workspace.connect("bluesky"), workspace.connect("bluesky")];
+  const [first = "", second = ""] = accountIds;
+  const post = await workspace.create({ accountIds });
+  posts.peers.tasks.set(post.targets[1]?.id ?? "", deliveryOf(post)(1, "published"));
+
+  const deletion = await posts.migrationSql.begin(async (tx) => {
+    await tx`select from quota_usage where subject = ${first} for update`;
+    const deleting = posts.posts.deletePost(workspace.ref(post));
+    await expect
+      .poll(
+        () => tx`
+          select
+          from pg_stat_activity
+          where pg_backend_pid() = any(pg_blocking_pids(pid))`,
+      )
+      .not.toHaveLength(0);
+    await tx`select from quota_usage where subject = ${second} for update nowait`;
+    return { deleting };
+  });
+
+  expect((await deletion.deleting).targets).toMatchObject([
+    { status: "not_published" },
+    { status: "deleting" },
+  ]);
+  await workspace.assertQuotaIsTrue();
+});
+
 test("a post whose deletion crashed after the delivery service had cancelled the targets is published with a new publish request", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();

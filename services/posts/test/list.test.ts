@@ -93,9 +93,9 @@ async function pagesOf(workspaceId: string, limit: number): Promise<readonly str
   return pages;
 }
 
-test("a page of long posts ends before 2 MiB with a cursor, and the pages together have every post once", async () => {
+test("a page of long posts ends before 512 KiB with a cursor, and the pages together have every post once", async () => {
   const workspaceId = newWorkspace();
-  const ids = await draft(workspaceId, Array<number>(20).fill(261_000));
+  const ids = await draft(workspaceId, Array<number>(20).fill(64_000));
 
   const pages = await pagesOf(workspaceId, 100);
 

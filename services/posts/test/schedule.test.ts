@@ -224,3 +224,33 @@ test("the scheduler starts posts at their scheduled time, and wakes up for a new
     expect(started - due).toBeLessThan(1000);
   }
 });
+
+test("a post starts before thousands of the 9,000 posts of another workspace that were due earlier", async () => {
+  const insert = async (count: number, at: string) => {
+    const workspaceId = newWorkspace();
+    await posts.sql`
+      insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
+        created_at, updated_at)
+      select gen_random_uuid(), ${workspaceId}, 'scheduled', 'hello', '{}', '{}', '[]', ${at}::text::timestamptz,
+        'rest', now(), now()
+      from generate_series(1, ${count}::int)`;
+    return workspaceId;
+  };
+  await insert(9_000, new Date(Date.now() - 2_000).toISOString());
+  const other = await insert(1, new Date(Date.now() - 1_000).toISOString());
+  const logger = createLogger({ service: "posts", level: "silent" });
+
+  await using _scheduler = startScheduler({ ...scheduler(), logger });
+  await expect
+    .poll(() => posts.sql`select 1 from posts where status = 'scheduled' limit 1`, {
+      timeout: 20_000,
+    })
+    .toHaveLength(0);
+
+  const later = await posts.sql`
+    select 1
+    from posts
+    where started_at > (select started_at from posts where workspace_id = ${other})`;
+  // In the order of their times, it would be in the last batch, beside one of another loop.
+  expect(later.length).toBeGreaterThan(2_000);
+});

@@ -188,6 +188,12 @@ describe("an import stores nothing of a call with a row", () => {
     ["on an unknown platform", "targets", { platform: "constructor" }, /rows\/1/],
     ["with options that cannot be read", "posts", { options: { x: { content: 1 } } }, /rows\/1/],
     ["with media that cannot be read", "posts", { media: [{ bytes: "many" }] }, /rows\/1/],
+    [
+      "with media of another workspace",
+      "posts",
+      { media: [{ id: newId(), workspaceId: newId() }] },
+      /rows\/1/,
+    ],
   ];
   test.each(faults)("%s", async (_title, table, values, fault) => {
     await using given = await open();
@@ -213,7 +219,11 @@ test("a row whose key belongs to another workspace is refused, and the other row
   await given.importAll(one, exported);
   const two = newId();
   await given.prepare(two);
-  const forged = changed(exported.posts?.[0], { workspace_id: two, content: "forged" });
+  const forged = changed(exported.posts?.[0], {
+    workspace_id: two,
+    content: "forged",
+    queue_slot_rule_id: null,
+  });
   const refused = given.client.importRows({ workspaceId: two, table: "posts", rows: [forged] });
   await expect(refused).rejects.toThrow("row_exists");
   expect(
@@ -232,6 +242,29 @@ test("a target of a post that belongs to another workspace is left out", async (
   expect((await given.client.importRows(request)).leftOut).toBe(1);
   expect(await given.sql`select from targets where workspace_id = ${two}`).toHaveLength(0);
 });
+
+test.each([
+  ["posts", "queue_slot_rule_id", "queue_slot_rules", { id: newId() }],
+  ["slot_assignments", "rule_id", "queue_slot_rules", { slot_at: "2026-11-20T09:00:00+00:00" }],
+  ["idempotency_keys", "post_id", "posts", { key: "other" }],
+])(
+  "a row of %s whose %s names a row of %s of another workspace is left out",
+  async (table, column, referred, values) => {
+    await using given = await open();
+    await given.prepare(one);
+    await given.importAll(one, exported);
+    const [two, id] = [newId(), newId()];
+    await given.prepare(two);
+    const theirs = changed(exported[referred]?.[0], {
+      ...(referred === "posts" ? { queue_slot_rule_id: null } : {}),
+      id,
+      workspace_id: two,
+    });
+    await given.client.importRows({ workspaceId: two, table: referred, rows: [theirs] });
+    const rows = [changed(exported[table]?.[0], { ...values, [column]: id })];
+    expect((await given.client.importRows({ workspaceId: one, table, rows })).leftOut).toBe(1);
+  },
+);
 
 test("an import that stopped after any table continues with the same rows, and changes none that are there", async () => {
   await using given = await open();

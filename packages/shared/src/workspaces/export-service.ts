@@ -15,6 +15,11 @@ export interface ExportedTable {
   readonly imported?: Readonly<Record<string, string>>;
   /** Columns in which a time may be `infinity`. */
   readonly endless?: readonly string[];
+  /**
+   * Columns without a foreign key that refer to a table of the service, by `table.column`: the row
+   * may be gone, but it must not be one of another workspace.
+   */
+  readonly refers?: Readonly<Record<string, readonly [table: string, key: string]>>;
   /** The service has another RPC that imports the rows of this table. */
   readonly isImportedApart?: boolean;
 }

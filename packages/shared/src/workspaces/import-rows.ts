@@ -40,7 +40,7 @@ export async function readShape(
   name: string,
   exported: ExportedTable,
 ): Promise<TableShape> {
-  const { imported = {}, endless = [], isImportedApart = false } = exported;
+  const { imported = {}, endless = [], refers = {}, isImportedApart = false } = exported;
   const columns = await readColumns(sql, name, exported);
   const references = await sql<Reference[]>`
     select a.attname as column, k.confrelid::regclass::text as table, f.attname as key
@@ -51,17 +51,24 @@ export async function readShape(
     and k.contype = 'f'
     and a.attname <> 'workspace_id'`;
   const key = await keyOf(sql, name);
-  return { name, columns, references, imported, endless, isImportedApart, key };
+  return { name, columns, references, imported, endless, refers, isImportedApart, key };
 }
 
-/** A row of the workspace that the foreign keys of `r` refer to exists. */
-function isComplete(tx: TransactionSql, { references }: TableShape, workspaceId: string) {
+/** The foreign keys of `r` refer to rows of the workspace, and nothing else to those of others. */
+function isComplete(tx: TransactionSql, { references, refers }: TableShape, workspaceId: string) {
+  const refersToOwn = Object.entries(refers).reduce(
+    (before, [column, [table, key]]) => tx`${before}
+      and not exists (
+        select from ${tx(table)} o where o.${tx(key)} = r.${tx(column)} and o.workspace_id <> ${workspaceId}
+      )`,
+    tx`true`,
+  );
   return references.reduce(
     (before, { column, table, key }) => tx`${before}
       and (r.${tx(column)} is null or exists (
         select from ${tx(table)} o where o.${tx(key)} = r.${tx(column)} and o.workspace_id = ${workspaceId}
       ))`,
-    tx`true`,
+    refersToOwn,
   );
 }
 

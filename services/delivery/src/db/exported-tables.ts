@@ -22,8 +22,9 @@ const RESTING_CALL = {
     "case when r.status in ('working', 'calling', 'unknown', 'reconciling') then now() + interval '400 days' else r.wake_at end",
   open_unknowns: "r.open_unknowns + case when r.status = 'calling' then 1 else 0 end",
   unknown_count: "r.unknown_count + case when r.status = 'calling' then 1 else 0 end",
-  first_unknown_at:
-    "case when r.status = 'calling' then coalesce(r.first_unknown_at, r.called_at) else r.first_unknown_at end",
+  // An uncertain row has all of them, but the author of an export may have removed them.
+  first_unknown_at: `case when ${IS_UNCERTAIN} then coalesce(r.first_unknown_at, r.called_at, now()) else r.first_unknown_at end`,
+  call_until: `case when ${IS_UNCERTAIN} then coalesce(r.call_until, now()) else r.call_until end`,
 };
 
 /**
@@ -43,6 +44,13 @@ const RESTING_TARGET = {
   content_hash: `case when ${IS_UNCERTAIN} then null else r.content_hash end`,
 };
 
+/**
+ * A private reply that waits was allowed where it was stored, so it is sent where sending was
+ * enabled later. Only after a move: after another import its rule is paused.
+ */
+const SENDABLE_SINCE =
+  "case when r.type = 'private_reply' and r.status in ('queued', 'working') then greatest(r.created_at, (select enabled_at from automation_sending)) else r.created_at end";
+
 const UNUSED = ["cause", "lease_owner", "fence", "crash_count", "unconfirmed_account_id"];
 
 /**
@@ -52,7 +60,11 @@ const UNUSED = ["cause", "lease_owner", "fence", "crash_count", "unconfirmed_acc
  */
 export const EXPORTED_TABLES: ExportedTables = {
   publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_TARGET },
-  publish_attempts: { omitted: ["fence"], imported: { fence: "0" } },
+  publish_attempts: {
+    omitted: ["fence"],
+    imported: { fence: "0" },
+    refers: { target_id: ["publish_tasks", "target_id"] },
+  },
   // Platforms are asked when the accounts work here, and for no longer than they would have been.
   detail_questions: {
     imported: {
@@ -60,6 +72,7 @@ export const EXPORTED_TABLES: ExportedTables = {
       asked_count: "greatest(r.asked_count, 0)",
       created_at: "least(r.created_at, now())",
     },
+    refers: { target_id: ["publish_tasks", "target_id"] },
   },
   // The owner of the workspace starts them when the accounts are connected.
   automation_rules: {
@@ -69,7 +82,11 @@ export const EXPORTED_TABLES: ExportedTables = {
     },
   },
   automation_runs: {},
-  comment_actions: { omitted: UNUSED, imported: RESTING_CALL },
+  comment_actions: {
+    omitted: UNUSED,
+    imported: { ...RESTING_CALL, created_at: SENDABLE_SINCE },
+    refers: { rule_id: ["automation_rules", "id"], run_id: ["automation_runs", "id"] },
+  },
   idempotency_keys: {},
   // Paused, because their receivers do not know the new secrets.
   webhook_subscriptions: {
@@ -80,5 +97,5 @@ export const EXPORTED_TABLES: ExportedTables = {
     imported: { thin_at: "now()" },
     endless: ["due_at"],
   },
-  target_metric_history: {},
+  target_metric_history: { refers: { target_id: ["target_metrics", "target_id"] } },
 };

@@ -522,8 +522,36 @@ test("scheduled refreshes get an equal part of the app's budget while one worksp
     for (const table of ["app_budgets", "app_budget_shares"])
       await stage.sql`
         update ${stage.sql(table)}
-        set budget_until = budget_until - ${intervalMs}::float8 * interval '1 millisecond'`;
+        set budget_until = budget_until - ${intervalMs}::float8 * interval '1 millisecond',
+          taken_at = taken_at - ${intervalMs}::float8 * interval '1 millisecond'`;
   }
   expect(x.calls.length).toBeGreaterThan(4);
   expect(byHand).toBeGreaterThan(24);
 });
+
+test.each(["first", "last"])(
+  "of a budget of one unit, scheduled refreshes that ask %s and refreshes by hand both get units without end",
+  async (place) => {
+    const x = await open({ budget: { scope: "app", calls: 10, windowMs: 3_600_000 } });
+    await stage.publishDue(5);
+    const cost = costOfRefresh(x.connector, 1);
+    if (cost === undefined) throw new Error("the budget is not that of the app");
+    const call = { platform: "x", workspaceId: newId(), cost };
+    const { intervalMs } = toBucket(x.connector);
+    const refresher = stage.refresher();
+    let byHand = 0;
+    for (let unit = 0; unit < 20; unit += 1) {
+      if (place === "first") await run(refresher);
+      while ((await takeAppUnits(stage.sql, call)) === undefined) byHand += 1;
+      if (place === "last") await run(refresher);
+      await makeDue();
+      for (const table of ["app_budgets", "app_budget_shares"])
+        await stage.sql`
+          update ${stage.sql(table)}
+          set budget_until = budget_until - ${intervalMs}::float8 * interval '1 millisecond',
+            taken_at = taken_at - ${intervalMs}::float8 * interval '1 millisecond'`;
+    }
+    expect(x.calls.length).toBeGreaterThan(4);
+    expect(byHand).toBeGreaterThan(4);
+  },
+);

@@ -16,6 +16,38 @@ export interface DueOptions {
   readonly limit: number;
   /** Only posts that are scheduled for this time or later are started; see `SearchFloor`. */
   readonly since?: Date | null;
+  /** Only these posts are started; null: the earliest of all. */
+  readonly ids?: readonly string[] | null;
+}
+
+/** Maximum number of due posts that `listDuePosts` reads, the earliest. */
+const MAX_READ = 200_000;
+
+/** SQL condition on a post: it has to be started, and is not too late. */
+function isDue(sql: ISql, { missedAfterMs, since = null }: DueOptions) {
+  return sql`
+    status = 'scheduled'
+    and scheduled_at <= now()
+    and scheduled_at >= greatest(${since}::timestamptz, now() - ${missedAfterMs}::float8 * interval '1 millisecond')`;
+}
+
+/** The ids of due posts, those of each workspace in turn, and the earliest first. */
+export async function listDuePosts(sql: ISql, options: DueOptions): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from (
+      select id, scheduled_at, row_number() over (partition by workspace_id order by scheduled_at, id) as turn
+      from (
+        select id, workspace_id, scheduled_at
+        from posts
+        where ${isDue(sql, options)}
+        order by scheduled_at, id
+        limit ${MAX_READ}
+      ) as earliest
+    ) as due
+    order by turn, scheduled_at
+    limit ${options.limit}`;
+  return rows.map(({ id }) => id);
 }
 
 /** A test checks that these events equal those that `postPublishRequested` builds. */
@@ -33,23 +65,23 @@ function eventsOfRequests(sql: ISql) {
 }
 
 /**
- * Earliest first. Locked posts are skipped: another replica starts them, or the next batch reads
- * them again. The status is checked under the lock, so exactly one replica starts a post. Targets
- * are not written, because the API reports those of a publishing post as `publishing` anyway.
- * Events are built in SQL: thousands of posts may be due in one second, and building them in Node
- * would take longer than all else.
+ * Locked posts are skipped: another replica starts them, or the next batch reads them again. The
+ * status is checked under the lock, so exactly one replica starts a post. Targets are not written,
+ * because the API reports those of a publishing post as `publishing` anyway. Events are built in
+ * SQL: thousands of posts may be due in one second, and building them in Node would take longer
+ * than all else.
  */
 export async function startDuePosts(
   tx: TransactionSql,
-  { missedAfterMs, limit, since = null }: DueOptions,
+  options: DueOptions,
 ): Promise<StartedBatch> {
+  const { missedAfterMs, limit, ids = null } = options;
   const [batch] = await tx<StartedBatch[]>`
     with due as materialized (
       select id, workspace_id
       from posts
-      where status = 'scheduled'
-      and scheduled_at <= now()
-      and scheduled_at >= greatest(${since}::timestamptz, now() - ${missedAfterMs}::float8 * interval '1 millisecond')
+      where ${isDue(tx, options)}
+      and ${ids === null ? tx`true` : tx`id = any(${ids as string[]}::uuid[])`}
       order by scheduled_at, id
       limit ${limit}
       for no key update skip locked

@@ -12,6 +12,7 @@ export const EXPORTED_TABLES: ExportedTables = {
       status:
         "case when r.status in ('scheduled', 'publishing') then 'cancelled' else r.status end",
     },
+    refers: { queue_slot_rule_id: ["queue_slot_rules", "id"] },
   },
   targets: {
     imported: {
@@ -23,10 +24,10 @@ export const EXPORTED_TABLES: ExportedTables = {
     endless: ["last_report_at"],
   },
   target_attempts: {},
-  slot_assignments: {},
+  slot_assignments: { refers: { rule_id: ["queue_slot_rules", "id"] } },
   // Not compared again: a guard of a post that was forced may equal another one.
   duplicate_guards: { imported: { is_checked: "false" } },
-  idempotency_keys: {},
+  idempotency_keys: { refers: { post_id: ["posts", "id"] } },
   queue_slot_rules: {},
   quota_usage: {
     // Of a limit that all workspaces share, whose subject is a platform and no id,

@@ -5,8 +5,10 @@ import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge } from "@postrider/shared/telemetry/metrics";
 import {
+  type DueOptions,
   extendTargets,
   isPostDue,
+  listDuePosts,
   lockMissedPosts,
   nextDue,
   startDuePosts,
@@ -17,38 +19,41 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 /** Large, because each batch has to skip the index entries that previous batches left. */
 const BATCH_POSTS = 2000;
+/** Listed at a time when more than a batch is due; posts that become due meanwhile wait. */
+const BACKLOG_POSTS = 10 * BATCH_POSTS;
 /** The transaction also writes the targets of these posts. */
 const BATCH_MISSED = 100;
 /** How often all rows are searched, for example those of a restored database. */
 const IDLE_MS = 30_000;
 const HELD_MS = 20;
+/** The relay does not wait any longer while posts are this late. */
+const MAX_HOLD_MS = 1_000;
 
 const oldestDue = createAgeGauge(
   "posts_oldest_due_seconds",
   "How long the earliest scheduled post that has not begun has been due.",
 );
 
-type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay"> & {
-  /** Only posts that are scheduled for this time or later are started; see `SearchFloor`. */
-  readonly since?: Date | null;
-};
+type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay"> &
+  Pick<DueOptions, "since" | "ids"> & {
+    /** Whether the relay waits. Default: false. */
+    readonly holdsRelay?: boolean;
+  };
 
 /** The batch is one transaction, so each post is started exactly once. */
 export async function startDueBatch({
   sql,
-  missedAfterMs,
   nudgeRelay,
-  since = null,
+  holdsRelay = false,
+  ...options
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    // `holdRelays` makes the outbox relay wait: when thousands of posts are due at once, all of
-    // them are started before the first events are published.
     const [batch] = await Promise.all([
-      startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS, since }),
-      holdRelays(tx),
+      startDuePosts(tx, { ...options, limit: BATCH_POSTS }),
+      holdsRelay ? holdRelays(tx) : undefined,
     ]);
     if (batch.count === 0) return 0;
-    await extendTargets(tx, batch.outdated, missedAfterMs);
+    await extendTargets(tx, batch.outdated, options.missedAfterMs);
     failpoint("posts.in-scheduler");
     return batch.count;
   });
@@ -59,8 +64,22 @@ export async function startDueBatch({
   return count;
 }
 
-async function startAll(deps: SchedulerDeps): Promise<void> {
-  while ((await startDueBatch(deps)) === BATCH_POSTS);
+/**
+ * The workspaces take turns, so that any number of posts of one delays no other. The posts are
+ * listed once and not for each batch, because the list costs as much as a batch.
+ */
+async function startBacklog(deps: SchedulerDeps): Promise<void> {
+  const ids = await listDuePosts(deps.sql, { ...deps, limit: BACKLOG_POSTS });
+  let begun = 0;
+  const startAll = async (): Promise<void> => {
+    while (begun < ids.length) {
+      const from = begun;
+      begun += BATCH_POSTS;
+      await startDueBatch({ ...deps, ids: ids.slice(from, begun) });
+    }
+  };
+  // Two loops, each with its own database connection.
+  await Promise.all([startAll(), startAll()]);
 }
 
 /** Frees quota and duplicate guards of posts that are too late; returns their number. */
@@ -90,10 +109,12 @@ async function startOrFail(
   dueMs: number,
 ): Promise<boolean> {
   const missed = dueMs < -options.missedAfterMs ? await failMissedBatch(options) : 0;
-  const started = await startDueBatch(options);
-  // A full batch means that many more posts are due. Two loops then start them, each with its own
-  // database connection.
-  if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
+  // When thousands of posts are due at once, all of them are started before the first events are
+  // published, but the events of other workspaces do not wait for long.
+  const deps = { ...options, holdsRelay: dueMs > -MAX_HOLD_MS };
+  const started = await startDueBatch(deps);
+  // A full batch means that many more posts are due.
+  if (started === BATCH_POSTS) await startBacklog(deps);
   if (missed > 0)
     options.logger.warn(
       { job: "start-due-posts", count: missed },

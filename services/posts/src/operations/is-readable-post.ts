@@ -19,17 +19,18 @@ function isOption(value: unknown): boolean {
   return areTags && [content, title, privacy].every(isTextOrAbsent);
 }
 
-function isMedia(value: unknown): boolean {
+function isMediaOf(workspaceId: unknown, value: unknown): boolean {
   try {
-    return fromJson(MediaSchema, value as JsonValue, { ignoreUnknownFields: true }).id !== "";
+    const media = fromJson(MediaSchema, value as JsonValue, { ignoreUnknownFields: true });
+    return media.id !== "" && media.workspaceId === workspaceId;
   } catch {
     return false;
   }
 }
 
-function isPost({ options, media }: Row): boolean {
+function isPost({ workspace_id: workspaceId, options, media }: Row): boolean {
   const areOptions = isObject(options) && Object.values(options).every(isOption);
-  return areOptions && Array.isArray(media) && media.every(isMedia);
+  return areOptions && Array.isArray(media) && media.every((each) => isMediaOf(workspaceId, each));
 }
 
 function isTarget({ platform, settings, metrics }: Row): boolean {
@@ -40,7 +41,8 @@ function isTarget({ platform, settings, metrics }: Row): boolean {
 
 /**
  * Whether the service can read a row of an import. What it could not read would fail together with
- * the posts of others, which are read in the same batch.
+ * the posts of others, which are read in the same batch. Media of another workspace are refused:
+ * the delivery service would publish their files.
  */
 export function isReadablePost(table: string, row: Row): boolean {
   if (table === "posts") return isPost(row);

@@ -73,6 +73,9 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
     // The targets that the delivery service has closed cannot be published any more. The deletion
     // therefore continues even if the post does not have the expected version any more.
     if (prepared.closed.size > 0) expected = undefined;
+    // In a transaction of its own, because each locks its counters once, in their order.
+    if (prepared.ended.length > 0)
+      await beginInTurn(deps.sql, workspaceId, (tx) => applyTargetUpdates(tx, prepared.ended));
     const outcome = await beginInTurn(deps.sql, workspaceId, (tx) =>
       deleteUnderLock(tx, prepared, expected),
     );
@@ -150,7 +153,6 @@ async function deleteUnderLock(
   prepared: Preparation,
   expected: bigint | undefined,
 ): Promise<Outcome> {
-  if (prepared.ended.length > 0) await applyTargetUpdates(tx, prepared.ended);
   const post = await lockPost(tx, prepared.post);
   if (post === undefined) throw notFound();
   assertVersion(post, expected);

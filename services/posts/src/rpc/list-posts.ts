@@ -18,7 +18,7 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 type Deps = Pick<PostsDeps, "sql" | "cursorKeys">;
 
 /** A longer page ends early, with a cursor for the next page. */
-const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+const MAX_PAGE_BYTES = 512 * 1024;
 
 export async function listPosts(
   { sql, cursorKeys }: Deps,

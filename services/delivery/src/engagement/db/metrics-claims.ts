@@ -58,21 +58,32 @@ type ClaimRow = ClaimedTarget &
     readonly targetId: string | null;
   };
 
-/** One row per platform: the limits and budgets that all accounts of our app share. */
-export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
-  if (platforms.length === 0) return;
-  await sql`
-    insert into app_budgets (platform, name)
-    select unnest(${[...platforms]}::text[]), 'metrics'
-    on conflict (platform, name) do nothing`;
+/**
+ * SQL condition: a workspace wanted units for a refresh by hand a short time ago, and the schedule
+ * took units after which the same number is left to the workspaces.
+ */
+function isTurnOfOthers(
+  sql: ISql,
+  { platform, bucket, wantedMs }: Pick<MetricsClaim, "platform" | "bucket" | "wantedMs">,
+) {
+  const shortTime = milliseconds(sql, Math.max(wantedMs, 2 * bucket.intervalMs));
+  const shares = sql`
+    select
+    from app_budget_shares
+    where platform = ${platform}
+    and name = 'metrics'`;
+  return sql`(
+    exists (${shares} and workspace_id = ${NO_WORKSPACE}::uuid and taken_at > now())
+    and exists (${shares} and workspace_id <> ${NO_WORKSPACE}::uuid and taken_at > now() - ${shortTime})
+  )`;
 }
 
 /** Calls that our app's budget allows now; no row if the platform has a budget per account. */
-function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
+function appCalls(sql: ISql, { platform, bucket, wantedMs }: MetricsClaim) {
   // The lock makes the claims of all processes use the call budget of our app one after the other.
   return sql`
     select case
-      when limited_until > now() then 0
+      when limited_until > now() or ${isTurnOfOthers(sql, { platform, bucket, wantedMs })} then 0
       else greatest(0, floor((
         ${bucket.burst}::float8
           - extract(epoch from greatest(budget_until - now(), interval '0')) * 1000 / ${bucket.intervalMs}::float8
@@ -109,8 +120,9 @@ export async function claimDueTargets(sql: ISql, claim: MetricsClaim): Promise<M
     found as materialized (${dueTargets(sql, claim)}),
     claimed as materialized (${enoughTargets(sql, claim)}),
     taken as (${takeAccounts(sql, claim)}),
+    units_used as materialized (${unitsUsed(sql, claim)}),
     used as (${useAppBudget(sql, claim)}),
-    wanting as (${wantAppBudget(sql, claim)})
+    shared as (${shareAppBudget(sql, claim)})
     select visit.visited_to, exists (select from locked where turn = 1) as is_turn_open,
       case when claimed.turn = 1 then claimed.claimed_workspace_id end as turn_of,
       claimed_account_id, claimed_workspace_id, target_id, workspace_id, account_id, platform, external_id,
@@ -201,25 +213,35 @@ function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
   return sql`
     update app_budgets app
     set budget_until = greatest(app.budget_until, now()) + used.units * ${milliseconds(sql, bucket.intervalMs)}
-    from (
-      select case when ${bucket.isPerPost} then count(*) else count(distinct account_id) end as units
-      from claimed
-      where not is_expired
-    ) as used
+    from units_used as used
     where app.platform = ${platform}
     and app.name = 'metrics'
     and used.units > 0`;
 }
 
-/** The schedule counts as one of the workspaces that share the units while it finds too few. */
-function wantAppBudget(sql: ISql, { platform, wantedMs }: MetricsClaim) {
+function unitsUsed(sql: ISql, { bucket }: MetricsClaim) {
   return sql`
-    insert into app_budget_shares (platform, name, workspace_id, budget_until)
-    select ${platform}, 'metrics', ${NO_WORKSPACE}::uuid, now() + ${milliseconds(sql, wantedMs)}
+    select case when ${bucket.isPerPost} then count(*) else count(distinct account_id) end as units
+    from claimed
+    where not is_expired`;
+}
+
+/**
+ * The schedule counts as one of the workspaces that share the units while it finds too few, and
+ * until twice its units are usable again it leaves units to those.
+ */
+function shareAppBudget(sql: ISql, { platform, bucket, wantedMs }: MetricsClaim) {
+  const { intervalMs } = bucket;
+  return sql`
+    insert into app_budget_shares as s (platform, name, workspace_id, budget_until, taken_at)
+    select ${platform}, 'metrics', ${NO_WORKSPACE}::uuid,
+      now() + case when app.calls = 0 then ${milliseconds(sql, wantedMs + 2 * intervalMs)} else interval '0' end,
+      now() + used.units * ${milliseconds(sql, 2 * intervalMs)}
     from app
-    where app.calls = 0
-    and exists (select from locked)
+    cross join units_used as used
+    where (app.calls = 0 and exists (select from locked))
+    or used.units > 0
     on conflict (platform, name, workspace_id) do update
-    set budget_until = excluded.budget_until,
-      taken_at = now()`;
+    set budget_until = greatest(s.budget_until, excluded.budget_until),
+      taken_at = greatest(s.taken_at, excluded.taken_at)`;
 }

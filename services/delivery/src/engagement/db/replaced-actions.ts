@@ -48,17 +48,10 @@ export async function replaceWaiting(
     returning ${actionColumns(tx)}`;
 }
 
-/** Of locked actions that wait for another attempt, those that a later action has replaced. */
-export async function replaceRequeued(
-  tx: TransactionSql,
-  ids: readonly string[],
-): Promise<readonly CommentAction[]> {
-  if (ids.length === 0) return [];
-  return await tx<CommentAction[]>`
-    update comment_actions t
-    set ${end(tx)}
-    where t.id in ${tx(ids)}
-    and t.type in ('hide', 'unhide')
+/** SQL condition: action `t` waits, and a later one has replaced it. */
+function isReplaced(sql: ISql) {
+  return sql`
+    t.type in ('hide', 'unhide')
     and t.status = 'queued'
     and exists (
       select 1
@@ -69,6 +62,28 @@ export async function replaceRequeued(
       and later.type in ('hide', 'unhide')
       and later.status in ('queued', 'working')
       and (later.created_at, later.id) > (t.created_at, t.id)
-    )
+    )`;
+}
+
+/** Of locked actions that wait for another attempt, those that a later action has replaced. */
+export async function replaceRequeued(
+  tx: TransactionSql,
+  ids: readonly string[],
+): Promise<readonly CommentAction[]> {
+  if (ids.length === 0) return [];
+  return await tx<CommentAction[]>`
+    update comment_actions t
+    set ${end(tx)}
+    where t.id in ${tx(ids)}
+    and ${isReplaced(tx)}
     returning ${actionColumns(tx)}`;
+}
+
+/** Each of many imported actions on one comment would wait for the one before. */
+export async function replaceImported(sql: ISql, workspaceId: string): Promise<void> {
+  await sql`
+    update comment_actions t
+    set ${end(sql)}
+    where t.workspace_id = ${workspaceId}
+    and ${isReplaced(sql)}`;
 }

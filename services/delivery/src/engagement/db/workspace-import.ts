@@ -1,4 +1,5 @@
 import type { Sql } from "@postrider/shared/postgres";
+import { replaceImported } from "./replaced-actions.ts";
 
 const OPEN = ["queued", "working", "calling", "unknown", "reconciling"];
 
@@ -17,6 +18,7 @@ async function failActions(sql: Sql, workspaceId: string): Promise<void> {
 /** The queue of an account is written last, as everywhere. */
 async function wakeActions(sql: Sql, workspaceId: string): Promise<void> {
   await sql.begin(async (tx) => {
+    await replaceImported(tx, workspaceId);
     await tx`
       update comment_actions
       set wake_at = greatest(now(), call_until)

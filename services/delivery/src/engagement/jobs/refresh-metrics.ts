@@ -4,12 +4,12 @@ import type { ISql } from "@postrider/shared/postgres";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findCredentials } from "#src/calls/worker.ts";
+import { insertApps } from "#src/engagement/db/app-budgets.ts";
 import {
   claimDueTargets,
   dueAccounts,
   type ClaimedAccount,
   type ClaimedTarget,
-  insertApps,
 } from "#src/engagement/db/metrics-claims.ts";
 import { NO_WORKSPACE } from "#src/engagement/db/metrics-turns.ts";
 import { toBucket, WANTED_MS } from "#src/engagement/domain/call-budget.ts";

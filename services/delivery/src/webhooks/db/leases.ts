@@ -14,71 +14,13 @@ export interface LeaseRow {
 }
 
 /** For a query in which the table `webhook_leases` has the alias `l`. */
-function leaseColumns(sql: ISql) {
+export function leaseColumns(sql: ISql) {
   return sql`
     l.subscription_id, l.workspace_id, l.pace, l.unanswered_in_row,
     case
       when l.blocked_until > now() then (extract(epoch from l.blocked_until - now()) * 1000)::float8
     end as blocked_for_ms,
     (extract(epoch from now() - l.failing_since) * 1000)::float8 as failing_for_ms`;
-}
-
-export interface LeaseClaim {
-  readonly owner: string;
-  readonly leaseMs: number;
-  /** Limits per speed of the receivers, so that slow ones do not keep the others out. */
-  readonly limits: Readonly<Record<Pace, number>>;
-}
-
-function isFreeAndDue(sql: ISql) {
-  return sql`
-    wake_at <= now() and wake_at < 'infinity' and lease_until <= now()
-    and not ${isSilent(sql, sql`workspace_id`)}`;
-}
-
-/** SQL: whether a subscription without a holder has due deliveries. */
-export function isSubscriptionDue(sql: ISql) {
-  return sql`exists (select from webhook_leases where ${isFreeAndDue(sql)})`;
-}
-
-/**
- * Locks subscriptions that have due deliveries and no holder, the longest waiting first. Those that
- * another transaction has locked are skipped, so that processes never wait for each other. The
- * conditions are checked again under the lock.
- */
-function dueSubscriptions(sql: ISql, pace: Pace, limit: number) {
-  return sql`
-    select subscription_id
-    from webhook_leases
-    where pace = ${pace}
-    and ${isFreeAndDue(sql)}
-    order by wake_at
-    limit ${limit}
-    for no key update skip locked`;
-}
-
-/** Takes the leases of subscriptions with due deliveries; of each speed, the longest waiting. */
-export async function claimLeases(
-  sql: ISql,
-  { owner, leaseMs, limits }: LeaseClaim,
-): Promise<readonly LeaseRow[]> {
-  return await sql<LeaseRow[]>`
-    with fast as materialized (${dueSubscriptions(sql, "fast", limits.fast)}),
-    unknown as materialized (${dueSubscriptions(sql, "new", limits.new)}),
-    slow as materialized (${dueSubscriptions(sql, "slow", limits.slow)}),
-    due as (
-      select subscription_id from fast
-      union all
-      select subscription_id from unknown
-      union all
-      select subscription_id from slow
-    )
-    update webhook_leases l
-    set owner = ${owner},
-      lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    from due
-    where l.subscription_id = due.subscription_id
-    returning ${leaseColumns(sql)}`;
 }
 
 export async function listLeases(

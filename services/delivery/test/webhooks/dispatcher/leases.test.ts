@@ -5,12 +5,8 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { countWebhooks } from "#src/webhooks/db/counts.ts";
-import {
-  claimLeases,
-  releaseLeases,
-  renewLeases,
-  wakeSubscriptions,
-} from "#src/webhooks/db/leases.ts";
+import { claimLeases } from "#src/webhooks/db/lease-claims.ts";
+import { releaseLeases, renewLeases, wakeSubscriptions } from "#src/webhooks/db/leases.ts";
 import { claimDeliveries } from "#src/webhooks/db/queue.ts";
 import { planClaim, SLOT_LIMITS } from "#src/webhooks/domain/claim-plan.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
@@ -103,6 +99,29 @@ test("a process leases a limited number of webhook subscriptions with slow or wi
       .toSorted();
   expect(await claim({ fast: 9, new: 1, slow: 0 })).toEqual(["fast", "new"]);
   expect(await claim({ fast: 9, new: 0, slow: 2 })).toEqual(["slow", "slow"]);
+});
+
+test("the webhook subscriptions of a workspace are leased in turn with those of another one that wait for less long", async () => {
+  const { sql } = database;
+  await sleepSubscriptions();
+  const workspaceId = newId();
+  const insert = async (input: { readonly workspaceId?: string }) => {
+    const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/", ...input });
+    await insertDeliveries(sql, subscription, 1);
+    await sql`
+      update webhook_leases
+      set wake_at = clock_timestamp(), pace = 'slow'
+      where subscription_id = ${subscription.id}`;
+    return subscription.id;
+  };
+  const many = [await insert({ workspaceId }), await insert({ workspaceId })];
+  const other = await insert({});
+  const rows = await claimLeases(sql, {
+    ...LEASE,
+    owner: newId(),
+    limits: { ...LEASE.limits, slow: 2 },
+  });
+  expect(rows.map(({ subscriptionId }) => subscriptionId).toSorted()).toEqual([many[0], other]);
 });
 
 test("a process whose lease of a webhook subscription has ended claims nothing, even if it still believes that it holds the lease", async () => {

@@ -112,7 +112,7 @@ export function registerReadRoutes(
     operationId: "listPosts",
     summary: "List posts, latest first",
     description:
-      "Filters can be combined. A cursor is valid only with the filters of the request that returned it. A page may have fewer posts than `limit`, because it ends before about 2 MiB; only `nextCursor: null` means that no further page exists.",
+      "Filters can be combined. A cursor is valid only with the filters of the request that returned it. A page may have fewer posts than `limit`, because it ends before about 512 KiB; only `nextCursor: null` means that no further page exists.",
     tags: ["posts"],
     scope: "posts:read",
     answerBytes: ANSWER_BYTES.page,

@@ -458,7 +458,7 @@ export const PostService: GenService<{
   },
   /**
    * ListPosts returns a page of the short forms of posts, latest effective date first. A page may have fewer posts than
-   * `limit`, so that it does not exceed about 2 MiB; its `nextCursor` alone says whether it is the last page.
+   * `limit`, so that it does not exceed about 512 KiB; its `nextCursor` alone says whether it is the last page.
    * Errors: invalid_request when `from` is after `to`, invalid_cursor.
    */
   listPosts: {

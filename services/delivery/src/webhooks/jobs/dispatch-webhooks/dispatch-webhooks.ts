@@ -1,7 +1,7 @@
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { cancelDeliveries } from "#src/webhooks/db/cancellations.ts";
-import { isSubscriptionDue } from "#src/webhooks/db/leases.ts";
+import { isSubscriptionDue } from "#src/webhooks/db/lease-claims.ts";
 import {
   claimDeliveries,
   type ClaimedDeliveries,

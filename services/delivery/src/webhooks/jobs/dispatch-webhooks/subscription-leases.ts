@@ -1,7 +1,6 @@
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { claimLeases, isSubscriptionDue } from "#src/webhooks/db/lease-claims.ts";
 import {
-  claimLeases,
-  isSubscriptionDue,
   listLeases,
   releaseLeases,
   renewLeases,
