@@ -1,9 +1,9 @@
 /**
  * Takes the pictures of the dashboard that `docs/dashboard.md` and the README show, and writes them
  * into `docs/pictures/`: `npm run pictures`, or only those of the screens that are named. With
- * `--to FOLDER` every screen is taken in every size, theme and language, or in those of `--looks`, to
- * look at them. It starts a system of its own with simulated platforms, and fills its workspace with
- * posts, files, comments and rules.
+ * `--to FOLDER` every screen is taken in every size, theme and language, or in those of `--looks`,
+ * to look at them. It starts a system of its own with simulated platforms, and fills its workspace
+ * with posts, files, comments and rules.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
