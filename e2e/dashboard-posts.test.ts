@@ -280,6 +280,27 @@ test("a server that is busy for a moment is not spoken of, and the calendar, pre
   expect(complaints).toEqual([]);
 });
 
+test("without a connection the page says so and what is not harmed, shows the posts of no other tab, and goes on by itself", async () => {
+  const scheduledAt = inMs(10 * DAY_MS);
+  await create(tenant.api, {
+    content: "Goes out all the same",
+    accountIds: [bluesky],
+    scheduledAt,
+  });
+  await using dashboard = await open();
+  const { page } = dashboard;
+  await rowOf(page, "Goes out all the same").waitFor();
+  await page.context().setOffline(true);
+  await page.getByRole("button", { name: /^Drafts/ }).click();
+  await page.getByText(/^No connection since/).waitFor();
+  await page.locator("main [aria-busy=true]").waitFor();
+  expect(await rowOf(page, "Goes out all the same").count()).toBe(0);
+  await page.context().setOffline(false);
+  await page.getByText(/^No connection since/).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: /^Scheduled/ }).click();
+  await rowOf(page, "Goes out all the same").waitFor();
+});
+
 test("a session that ends while a page is open leaves the page as it is, and goes on after a new login", async () => {
   await using dashboard = await open();
   const { page } = dashboard;

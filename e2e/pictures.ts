@@ -1,9 +1,9 @@
 /**
  * Takes the pictures of the dashboard that `docs/dashboard.md` and the README show, and writes them
  * into `docs/pictures/`: `npm run pictures`, or only those of the screens that are named. With
- * `--to FOLDER` every screen is taken in every size, theme and language, to look at them. It starts
- * a system of its own with simulated platforms, and fills its workspace with posts, files, comments
- * and rules.
+ * `--to FOLDER` every screen is taken in every size, theme and language, or in those of `--looks`,
+ * to look at them. It starts a system of its own with simulated platforms, and fills its workspace
+ * with posts, files, comments and rules.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,14 +20,17 @@ import { startReceiver } from "./support/observers/receiver.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { to: { type: "string" } },
+  options: { to: { type: "string" }, looks: { type: "string" } },
 });
+const asked = values.looks?.split(",");
 const folder = values.to ?? join(import.meta.dirname, "../docs/pictures");
 const pictures: readonly Picture[] = Object.entries(SCREENS)
   .filter(([name]) => positionals.length === 0 || positionals.includes(name))
   .flatMap(([name, screen]) => {
     const looks = values.to === undefined ? (screen.kept ?? []) : Object.keys(LOOKS);
-    return looks.map((look) => ({ name, screen, look: look as LookName }));
+    return looks
+      .filter((look) => asked?.includes(look) ?? true)
+      .map((look) => ({ name, screen, look: look as LookName }));
   });
 
 await using receiver = await startReceiver();

@@ -14,6 +14,8 @@ export interface Screen {
   readonly floats?: true;
   /** Whether it spoils the page for the next picture, and may never become ready. */
   readonly isAlone?: true;
+  /** Whether it adds files to the workspace, so that the other pictures are taken before. */
+  readonly isLast?: true;
   /** In which looks the repository keeps it. */
   readonly kept?: readonly LookName[];
 }
@@ -123,13 +125,13 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
   },
   keys: { show: at("keys"), kept: ONE },
   status: { show: at("status"), kept: ONE },
-  // After the media, because each of these uploads two files.
-  "posts-new": { show: write, kept: [...MAIN, "ko-light"] },
+  "posts-new": { show: write, isLast: true, kept: [...MAIN, "ko-light"] },
   "posts-new-account": {
     show: async (page, open) => {
       await write(page, open);
       await page.getByRole("tab").nth(1).click();
     },
+    isLast: true,
     kept: ["light"],
   },
   login: { show: async () => undefined, reader: "invited", kept: ["light"] },

@@ -6,10 +6,10 @@ import type { SharedSystem } from "../support/system/system.ts";
 import { LOOKS, type LookName, pictureName } from "./looks.ts";
 import type { Screen } from "./screens.ts";
 
-/** Images below the picture are not loaded before a reader comes near them. */
+/** Images that are hidden or below the picture are not loaded before a reader comes near them. */
 const SEEN_IMAGES = `Promise.all(
   [...document.images]
-    .filter((image) => image.getBoundingClientRect().top < innerHeight)
+    .filter((image) => image.checkVisibility() && image.getBoundingClientRect().top < innerHeight)
     .map((image) => image.decode().catch(() => undefined)),
 ).then(() => undefined)`;
 /** Longer pages of a phone end here. */
@@ -78,13 +78,18 @@ async function take(page: Page, source: PictureSource, picture: Picture): Promis
     .toFile(join(source.folder, pictureName(name, look)));
 }
 
+function rankOf({ screen }: Pick<Picture, "screen">): number {
+  return screen.isLast === true ? 1 : 0;
+}
+
 /** One browser for each look and reader, and one of its own for what spoils the page. */
 export async function takePictures(
   source: PictureSource,
   pictures: readonly Picture[],
 ): Promise<void> {
-  const groups = Object.groupBy(pictures, ({ name, screen, look }) =>
-    [look, screen.reader, screen.isAlone && name].join(" "),
+  const ordered = pictures.toSorted((one, other) => rankOf(one) - rankOf(other));
+  const groups = Object.groupBy(ordered, ({ name, screen, look }) =>
+    [rankOf({ screen }), look, screen.reader, screen.isAlone && name].join(" "),
   );
   for (const group of Object.values(groups)) {
     const [first] = group ?? [];

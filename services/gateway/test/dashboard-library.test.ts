@@ -1,8 +1,13 @@
 import { TriedRule } from "@postrider/rest/dashboard/automations";
 import { MediaLibrary } from "@postrider/rest/dashboard/media";
 import { notFound } from "@postrider/shared/errors";
-import { afterAll, expect, test } from "vitest";
-import { createDashboardServer, expectForm, withoutScope } from "./dashboard-fixture.ts";
+import { afterAll, expect, test, vi } from "vitest";
+import {
+  createDashboardServer,
+  expectForm,
+  SESSION_HEADERS,
+  withoutScope,
+} from "./dashboard-fixture.ts";
 import { summary } from "./error-body.ts";
 import { MEDIA_ID, postOf, POST_ID, POST_RECORD, PUBLIC_URL, WORKSPACE_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn } from "./media-stand-in.ts";
@@ -21,6 +26,7 @@ const MEDIA = {
   createdAt: { seconds: 1_795_000_000n, nanos: 0 },
 };
 
+let altText: string | undefined;
 const files = await startMediaStandIn();
 const server = await createDashboardServer((answer) => ({
   mediaUrl: files.url,
@@ -34,7 +40,7 @@ const server = await createDashboardServer((answer) => ({
       answer(request, {
         media: [
           {
-            media: MEDIA,
+            media: { ...MEDIA, ...(altText !== undefined && { altText }) },
             posts: 1001,
             isPrepared: true,
             converted: [{ contentType: "image/jpeg", width: 1080, height: 1350, bytes: 9n }],
@@ -80,6 +86,22 @@ test("a page of media has signed addresses, the use of each file, and the storag
   const filter = { kind: "image", unused: true, withoutAltText: false, limit: 10, cursor: "c" };
   expect(server.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, ...filter }]);
   expect(summary(await server.send({ url: "/media?limit=101" }))).toEqual([400, "invalid_request"]);
+});
+
+test("a page of media that the browser has is answered with 304 although its addresses would be signed anew, until a file changes", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  try {
+    const first = await server.send({ url: "/media" });
+    vi.setSystemTime(Date.now() + 60_000);
+    const headers = { ...SESSION_HEADERS, "if-none-match": String(first.headers["etag"]) };
+    const same = await server.send({ url: "/media", headers });
+    expect([same.statusCode, same.body]).toEqual([304, ""]);
+    altText = "A bridge";
+    expect((await server.send({ url: "/media", headers })).statusCode).toBe(200);
+  } finally {
+    altText = undefined;
+    vi.useRealTimers();
+  }
 });
 
 test("the small picture of a file comes from the session's workspace and is kept by this browser for a day, and a file without one has no body", async () => {

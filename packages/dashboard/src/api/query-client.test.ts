@@ -1,4 +1,5 @@
 import { PostriderConnectionError, PostriderError } from "@postrider/client";
+import { onlineManager } from "@tanstack/react-query";
 import { expect, test } from "vitest";
 import { queryClient } from "./query-client.ts";
 
@@ -35,4 +36,13 @@ test("a read that is not answered, or that the server cannot answer for a while,
 test("a read that the server or a platform refuses is not repeated", async () => {
   for (const code of ["unauthenticated", "not_found", "platform_unavailable"])
     await expect(read(refusal(code))).rejects.toMatchObject({ code });
+});
+
+test("a read is sent although the browser says that it is offline, so that the frame can say it", async () => {
+  onlineManager.setOnline(false);
+  try {
+    expect(await read()).toBe(1);
+  } finally {
+    onlineManager.setOnline(true);
+  }
 });

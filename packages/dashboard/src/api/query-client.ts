@@ -34,6 +34,9 @@ export const queryClient = new QueryClient({
       retry: (_repetitions, error) => isTemporary(error),
       retryDelay: waitBefore,
       refetchOnWindowFocus: true,
+      // A read that waits unsent while the browser is offline would leave the frame nothing to say.
+      networkMode: "always",
+      refetchOnReconnect: true,
     },
     mutations: { retry: false },
   },

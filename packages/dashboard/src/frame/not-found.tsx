@@ -1,4 +1,5 @@
 import { LinkButton } from "../kit/button.tsx";
+import { Card } from "../kit/card.tsx";
 import { EmptyState } from "../kit/empty-state.tsx";
 import { Page } from "../kit/page.tsx";
 import { frameWords } from "../words/frame-words.ts";
@@ -8,10 +9,12 @@ export function NotFound() {
   const words = useWords(frameWords);
   return (
     <Page title={words.notFound}>
-      <EmptyState
-        title={words.notFoundHint}
-        action={<LinkButton href="/posts">{words.toPosts}</LinkButton>}
-      />
+      <Card>
+        <EmptyState
+          title={words.notFoundHint}
+          action={<LinkButton href="/posts">{words.toPosts}</LinkButton>}
+        />
+      </Card>
     </Page>
   );
 }

@@ -33,7 +33,7 @@ export function Card({ title, mark, aside, actions, footer, className, children 
         </header>
       )}
       {children}
-      {footer !== undefined && <footer>{footer}</footer>}
+      {footer !== undefined && footer !== false && <footer>{footer}</footer>}
     </section>
   );
 }

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /** Weak ETags match as well (RFC 9110, section 13.1.2). */
 export function matchesAny(header: string | undefined, tag: string): boolean {
   if (header === undefined) return false;
@@ -49,4 +51,13 @@ function splitList(header: string): string[] | undefined {
   const isComplete = header.replaceAll(LIST_ITEM, "").replaceAll(",", "") === "";
   const items = header.match(LIST_ITEM) ?? [];
   return isComplete ? items.map((item) => item.trim()).filter((item) => item !== "") : undefined;
+}
+
+/** Number of bytes of the hash in an ETag: enough that two answers never share one by chance. */
+const TAG_BYTES = 16;
+
+/** Returns the weak ETag of an answer, which is the same for the same body. */
+export function toWeakTag(payload: string): string {
+  const hash = createHash("sha256").update(payload).digest().subarray(0, TAG_BYTES);
+  return `W/"${hash.toString("base64url")}"`;
 }

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { connectWords } from "../../accounts/connect-words.ts";
 import { type BeginConnect, useConnect } from "../../accounts/use-connect.tsx";
 import { queryClient } from "../../api/query-client.ts";
@@ -24,6 +24,7 @@ export function AccountsScreen() {
   const words = useWords(accountsWords);
   const connecting = useWords(connectWords);
   const mayWrite = useCan()("accounts:write");
+  const isEmpty = useQuery(postsApi.accounts()).data?.accounts.length === 0;
   const [isChoosing, setChoosing] = useState(false);
   useReturnedAccount();
   const { begin, isBusy, error, dialog } = useConnect({
@@ -39,11 +40,11 @@ export function AccountsScreen() {
     </Button>
   );
   return (
-    <Page title={words.title} actions={mayWrite && button}>
+    <Page title={words.title} actions={mayWrite && !isEmpty && button}>
       {!mayWrite && <p className="sm muted">{words.readOnly}</p>}
       {error !== undefined && <ErrorNotice error={error} />}
       <EndedNotes onReconnect={begin} />
-      <AccountCard onReconnect={begin} />
+      <AccountCard connect={mayWrite && button} onReconnect={begin} />
       {isChoosing && (
         <ChoosePlatform
           onClose={() => setChoosing(false)}
@@ -58,7 +59,12 @@ export function AccountsScreen() {
   );
 }
 
-function AccountCard({ onReconnect }: { readonly onReconnect: BeginConnect }) {
+interface AccountCardProps {
+  readonly connect: ReactNode;
+  readonly onReconnect: BeginConnect;
+}
+
+function AccountCard({ connect, onReconnect }: AccountCardProps) {
   const words = useWords(accountsWords);
   const { data, error, isPending, refetch } = useQuery(postsApi.accounts());
   const accounts = data?.accounts ?? [];
@@ -72,7 +78,7 @@ function AccountCard({ onReconnect }: { readonly onReconnect: BeginConnect }) {
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   return accounts.length === 0 ? (
     <Card>
-      <EmptyState title={words.none} />
+      <EmptyState title={words.none} action={connect} />
     </Card>
   ) : (
     <Card footer={words.foot(accounts.length, platforms)}>

@@ -71,7 +71,7 @@ const accountsKo: typeof accountsEn = {
   ends: "만료 예정",
   endsSoon: "곧 만료",
   noLimit: "한도 없음",
-  today: (used: string, limit: string) => `오늘 ${limit} 중 ${used}`,
+  today: (used: string, limit: string) => `오늘 ${used} / ${limit}`,
   reconnect: "다시 연결",
   reconnectRetry: (count: number) =>
     count === 0 ? "다시 연결" : `다시 연결하고 ${count}개 다시 시도`,

@@ -15,7 +15,7 @@ import { clockOf } from "../../time/format-time.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
 import css from "./agenda.module.css";
-import type { PlacedPost } from "./calendar-cells.ts";
+import { dayEntries, type PlacedPost } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
 
 interface AgendaProps {
@@ -56,33 +56,46 @@ export function AgendaList({
   free = [],
   onSlot,
 }: Omit<AgendaProps, "title" | "mark" | "onNew">) {
-  const words = useWords(calendarWords);
-  const clock = useClock();
   return (
     <ul className={css.agenda}>
-      {posts.map(({ post, ms }) => (
-        <AgendaPost key={post.id} post={post} clock={clock(ms)} />
-      ))}
-      {free.map((ms) => (
-        <li key={ms} className={css.free}>
-          <button type="button" onClick={() => onSlot?.(new Date(ms).toISOString())}>
-            <Plus className="i" aria-hidden="true" />
-            <span className="num">{clock(ms)}</span>
-            <span className="muted">{words.freeSlot}</span>
-          </button>
-        </li>
-      ))}
+      {dayEntries(posts, free).map(({ ms, post }) =>
+        post === undefined ? (
+          <FreeSlot key={ms} ms={ms} onSlot={onSlot} />
+        ) : (
+          <AgendaPost key={post.id} post={post} ms={ms} />
+        ),
+      )}
     </ul>
   );
 }
 
-function AgendaPost({ post, clock }: { readonly post: PostSummary; readonly clock: string }) {
+interface FreeSlotProps {
+  readonly ms: number;
+  readonly onSlot: AgendaProps["onSlot"] | undefined;
+}
+
+function FreeSlot({ ms, onSlot }: FreeSlotProps) {
+  const words = useWords(calendarWords);
+  const clock = useClock();
+  return (
+    <li className={css.free}>
+      <button type="button" onClick={() => onSlot?.(new Date(ms).toISOString())}>
+        <Plus className="i" aria-hidden="true" />
+        <span className="num">{clock(ms)}</span>
+        <span className="muted">{words.freeSlot}</span>
+      </button>
+    </li>
+  );
+}
+
+function AgendaPost({ post, ms }: PlacedPost) {
   const { noText } = useWords(postWords);
+  const clock = useClock();
   const text = post.content === "" ? noText : post.content;
   return (
     <li>
       <StatusIcon status={post.status} />
-      <b className="num">{clock}</b>
+      <b className="num">{clock(ms)}</b>
       <Link href={`/posts/${post.id}`} className="clip" data-post={post.id} lang={langOf(text)}>
         {text}
       </Link>

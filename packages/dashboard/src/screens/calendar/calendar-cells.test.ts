@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { loadTemporal } from "../../time/load-temporal.ts";
 import { moveToDay, toInstantText, toZoned } from "../../time/place-in-zone.ts";
-import { calendarCells, foldDay, timeOf } from "./calendar-cells.ts";
+import { calendarCells, dayEntries, foldDay, timeOf } from "./calendar-cells.ts";
 import { datesToRead, type DayRange, rangeOf, stepDay } from "./calendar-range.ts";
 
 beforeAll(loadTemporal);
@@ -145,4 +145,19 @@ describe("of a day with many posts", () => {
     const loud = day(...states, ...Array.from({ length: 8 }, () => "failed" as const));
     expect(foldDay(loud)).toMatchObject({ hidden: 20 });
   });
+});
+
+test("the free slots of a day stand between its posts, in the order of time", () => {
+  const at = (text: string) => Date.parse(text);
+  const posts = ["2026-12-03T09:00Z", "2026-12-03T11:00Z"].map((text) => ({
+    post: dueAt(text),
+    ms: at(text),
+  }));
+  const free = [at("2026-12-03T08:30Z"), at("2026-12-03T10:00Z")];
+  expect(dayEntries(posts, free).map(({ ms, post }) => [ms, post?.id])).toEqual([
+    [at("2026-12-03T08:30Z"), undefined],
+    [at("2026-12-03T09:00Z"), "2026-12-03T09:00Z"],
+    [at("2026-12-03T10:00Z"), undefined],
+    [at("2026-12-03T11:00Z"), "2026-12-03T11:00Z"],
+  ]);
 });

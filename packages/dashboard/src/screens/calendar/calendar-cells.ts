@@ -33,6 +33,21 @@ function compare(one: PlacedPost, other: PlacedPost): number {
   return one.ms - other.ms || (one.post.id < other.post.id ? -1 : 1);
 }
 
+/** An entry of a day: a post, or a slot that is free. */
+export interface DayEntry {
+  readonly ms: number;
+  readonly post: PostSummary | undefined;
+}
+
+/** The posts of a day and its free slots, in the order of time. */
+export function dayEntries(
+  posts: readonly PlacedPost[],
+  free: readonly number[],
+): readonly DayEntry[] {
+  const slots = free.map((ms) => ({ ms, post: undefined }));
+  return [...posts, ...slots].toSorted((one, other) => one.ms - other.ms);
+}
+
 /**
  * The days of a range in a zone, each with its posts. Only the first instant of each day is
  * computed in the zone; a post belongs to the day between whose first instants it lies. That is

@@ -48,7 +48,7 @@ export function PostTable({ cells, locked, rules, onMove }: PostTableProps) {
           <tr>
             <th scope="col">{placeOf(zone, language)}</th>
             {other !== undefined && (
-              <th scope="col" className="not-s">
+              <th scope="col" className="not-m">
                 {placeOf(other, language)}
               </th>
             )}
@@ -116,7 +116,7 @@ function PostRow({ placed: { post, ms }, other, isLocked, onMove }: PostRowProps
         <b>{clockOf(at, language)}</b>
       </td>
       {other !== undefined && (
-        <td className="num muted not-s nowrap other">{clockElsewhere(at, other, language)}</td>
+        <td className="num muted not-m nowrap other">{clockElsewhere(at, other, language)}</td>
       )}
       <td>
         <Link

@@ -2,6 +2,7 @@ import { Captions, CaptionsOff, FileX, ImagePlus } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import { classNames } from "../../kit/class-names.ts";
 import { Menu } from "../../kit/menu.tsx";
+import { useIsNarrow } from "../../kit/use-media.ts";
 import { AddFiles } from "../../media/add-files.tsx";
 import { ImportDialog } from "../../media/import-dialog.tsx";
 import { mediaWords } from "../../media/media-words.ts";
@@ -28,6 +29,7 @@ export function Shelf({ uploads, urlOf, onDescribe }: ShelfProps) {
   const words = useWords(composeWords);
   const media = useWords(mediaWords);
   const { draft } = useComposition();
+  const add = useIsNarrow() ? media.chooseFiles : media.add;
   const [isImporting, setImporting] = useState(false);
   return (
     <div className={css.shelf} data-place="media" tabIndex={-1}>
@@ -45,9 +47,9 @@ export function Shelf({ uploads, urlOf, onDescribe }: ShelfProps) {
           <UploadTile key={upload.key} upload={upload} onRepeat={repeat} onRemove={remove} />
         ))}
         <li>
-          <AddFiles label={media.add} onFiles={addFiles} className={css.add}>
+          <AddFiles label={add} onFiles={addFiles} className={css.add}>
             <ImagePlus className="i i-l" aria-hidden="true" />
-            <span>{media.add}</span>
+            <span>{add}</span>
           </AddFiles>
           <button type="button" className="linkbtn xs" onClick={() => setImporting(true)}>
             {media.importFrom}

@@ -1,6 +1,7 @@
 import { FileX, ImagePlus } from "lucide-react";
 import { memo } from "react";
 import { classNames } from "../../kit/class-names.ts";
+import { useIsNarrow } from "../../kit/use-media.ts";
 import { AddFiles } from "../../media/add-files.tsx";
 import type { LibraryMedia } from "../../media/media-api.ts";
 import { mediaWords } from "../../media/media-words.ts";
@@ -24,14 +25,17 @@ interface MediaGridProps {
 
 export function MediaGrid({ files, uploads, selectedId, onSelect }: MediaGridProps) {
   const words = useWords(mediaWords);
+  // Fingers drop and paste nothing.
+  const isNarrow = useIsNarrow();
+  const add = isNarrow ? words.chooseFiles : words.dropHere;
   return (
     <ul className={css.grid} aria-label={words.title}>
       {uploads && (
         <li>
-          <AddFiles label={words.dropHere} onFiles={uploads.addFiles} className={css.add}>
+          <AddFiles label={add} onFiles={uploads.addFiles} className={css.add}>
             <ImagePlus className="i i-l" aria-hidden="true" />
-            <b className="sm">{words.dropHere}</b>
-            <span className="xs muted">{words.dropHint}</span>
+            <b className="sm">{add}</b>
+            {!isNarrow && <span className="xs muted">{words.dropHint}</span>}
           </AddFiles>
         </li>
       )}

@@ -7,6 +7,7 @@ import {
 import { Link as LinkIcon, Upload as UploadIcon } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "../../kit/button.tsx";
+import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
@@ -114,15 +115,19 @@ function Library({ library, uploads, onShowAll }: LibraryProps) {
 
 function NoFiles({ onShowAll }: Pick<LibraryProps, "onShowAll">) {
   const words = useWords(mediaWords);
-  if (onShowAll === undefined)
-    return <EmptyState title={words.emptyTitle}>{words.emptyText}</EmptyState>;
   return (
-    <EmptyState
-      title={words.nothingTitle}
-      action={<Button onClick={onShowAll}>{words.showAll}</Button>}
-    >
-      {words.nothingText}
-    </EmptyState>
+    <Card>
+      {onShowAll === undefined ? (
+        <EmptyState title={words.emptyTitle}>{words.emptyText}</EmptyState>
+      ) : (
+        <EmptyState
+          title={words.nothingTitle}
+          action={<Button onClick={onShowAll}>{words.showAll}</Button>}
+        >
+          {words.nothingText}
+        </EmptyState>
+      )}
+    </Card>
   );
 }
 

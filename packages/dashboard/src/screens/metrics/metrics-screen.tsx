@@ -1,9 +1,10 @@
 import type { PostWordsJson } from "@postrider/rest/dashboard/cures";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
+import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
-import { Skeleton } from "../../kit/empty-state.tsx";
+import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
@@ -48,7 +49,7 @@ export function MetricsScreen() {
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <Skeleton />}
       {postId === undefined ? (
-        data && <NothingPublished />
+        data && <NothingPublished choice={choice} isMore={data.isMore} />
       ) : (
         <OnePost postId={postId} choice={choice} details={details} />
       )}
@@ -143,11 +144,29 @@ function ChartAndNumbers({ postId, choice }: FiltersProps) {
   );
 }
 
-function NothingPublished() {
+interface NothingPublishedProps {
+  readonly choice: Choice;
+  /** Whether older publications were not counted. */
+  readonly isMore: boolean;
+}
+
+function NothingPublished({ choice, isMore }: NothingPublishedProps) {
   const words = useWords(metricsWords);
+  const account = useAccounts().get(choice.account);
   return (
     <Card>
-      <WriteFirst title={words.empty} hint={words.emptyHint} />
+      {choice.account === "" ? (
+        <WriteFirst title={words.empty} hint={words.emptyHint} />
+      ) : (
+        <EmptyState
+          title={isMore ? words.emptyOfNewest : words.emptyOfAccount}
+          action={
+            <Button onClick={() => choice.set("account", "")}>{words.showAllAccounts}</Button>
+          }
+        >
+          {account && accountLabelOf(account)}
+        </EmptyState>
+      )}
     </Card>
   );
 }

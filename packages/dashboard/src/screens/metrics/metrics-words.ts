@@ -55,6 +55,10 @@ const metricsEn = {
   publications: (count: number) => (count === 1 ? "1 account" : `${count} accounts`),
   more: "Only the newest 20,000 publications of the workspace were counted.",
   empty: "Nothing was published in the last 30 days.",
+  emptyOfAccount: "Nothing was published on this account in the last 30 days.",
+  emptyOfNewest:
+    "Nothing on this account is among the newest 20,000 publications of the last 30 days.",
+  showAllAccounts: "Show all accounts",
   emptyHint:
     "Metrics are read from the platforms an hour after a post goes out, and then less often.",
   refreshed: (ready: number, eligible: number) =>
@@ -115,6 +119,9 @@ const metricsKo: typeof metricsEn = {
   publications: (count) => `계정 ${count}개`,
   more: "워크스페이스의 가장 최근 게시 20,000건만 계산했습니다.",
   empty: "지난 30일 동안 게시된 것이 없습니다.",
+  emptyOfAccount: "지난 30일 동안 이 계정에 게시된 것이 없습니다.",
+  emptyOfNewest: "지난 30일의 가장 최근 게시 20,000건 중에 이 계정의 것이 없습니다.",
+  showAllAccounts: "모든 계정 보기",
   emptyHint: "게시 한 시간 뒤부터 플랫폼에서 통계를 읽고, 그 뒤로는 점차 드물게 읽습니다.",
   refreshed: (ready, eligible) => `계정 ${eligible}개 중 ${ready}개에서 다시 읽었습니다.`,
 };

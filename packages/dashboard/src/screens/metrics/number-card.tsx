@@ -113,12 +113,14 @@ interface CountProps {
   readonly value: number | null;
   /** Left out on a phone. */
   readonly isOptional?: boolean;
+  readonly isStrong?: boolean;
 }
 
-export function Count({ value, isOptional = false }: CountProps) {
+export function Count({ value, isOptional = false, isStrong = false }: CountProps) {
+  const text = value === null ? "–" : value.toLocaleString("en");
   return (
     <td className={classNames("r", value === null && "none", isOptional && css.optional)}>
-      {value === null ? "–" : value.toLocaleString("en")}
+      {isStrong && value !== null ? <b>{text}</b> : text}
     </td>
   );
 }

@@ -18,6 +18,7 @@ import type { SumsOfPost } from "./metrics-api.ts";
 import { metricsWords } from "./metrics-words.ts";
 import css from "./metrics.module.css";
 import { Count } from "./number-card.tsx";
+import { valueOf } from "./readings.ts";
 
 const ORDERS = ["seen", "likes", "comments", "publishedAt"] as const;
 type Order = (typeof ORDERS)[number];
@@ -75,7 +76,7 @@ function TopHead() {
     <thead>
       <tr>
         <th scope="col">{words.post}</th>
-        <th scope="col" className={css.optional}>
+        <th scope="col" className="not-m">
           {words.accounts}
         </th>
         <th scope="col" className="r">
@@ -117,12 +118,10 @@ function TopPost({ sums, post }: TopPostProps) {
           {text}
         </Link>
       </td>
-      <td className={css.optional}>
+      <td className="not-m">
         {post === undefined ? words.publications(sums.publications) : <Strip post={post} />}
       </td>
-      <td className="r">
-        <b>{sums.seen.toLocaleString("en")}</b>
-      </td>
+      <Count value={valueOf(sums, "seen") === null ? null : sums.seen} isStrong />
       <td className={css.optional}>
         <Sparkline values={sums.line} count={LINE_POINTS} />
       </td>

@@ -12,6 +12,7 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useGrowing } from "../../kit/use-growing.ts";
+import { useIsLate } from "../../kit/use-is-late.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -65,11 +66,12 @@ interface ListProps {
 
 function List({ filters, overview, onClear }: ListProps): ReactNode {
   const list = usePostList(filters);
-  const { posts, error, isPending, hasNextPage, refetch } = list;
+  const { posts, error, isPending, isPlaceholderData, hasNextPage, refetch } = list;
+  const isLate = useIsLate(isPlaceholderData);
   const { shown, heldCount, show } = useHeldBack(posts, JSON.stringify(filters));
   const drawn = useGrowing(shown);
   const dialog = useListKeys(posts);
-  if (isPending)
+  if (isPending || isLate)
     return (
       <Card className={css.list}>
         <Skeleton rows={10} />

@@ -1,4 +1,4 @@
-import type { QueueSlotRule } from "@postrider/client";
+import type { PostSummary, QueueSlotRule } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { ClockArrowUp, Plus } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
@@ -23,7 +23,7 @@ import css from "./queue.module.css";
 import { RuleDrawer } from "./rule-drawer.tsx";
 import { RuleList } from "./rule-list.tsx";
 import { SlotTable, Upcoming } from "./slot-table.tsx";
-import { shownSlots, slotWeeks } from "./slot-weeks.ts";
+import { postsByTime, shownSlots, slotWeeks } from "./slot-weeks.ts";
 
 type Editing = QueueSlotRule | "new";
 
@@ -60,12 +60,13 @@ interface RulesProps {
 }
 
 function Rules({ rules, isFailed, create, onEdit }: RulesProps) {
+  const { first, posts } = usePosts();
   if (rules === undefined) return isFailed ? null : <Skeleton />;
   if (rules.length === 0) return <NoRules create={create} />;
   return (
     <div className={css.layout}>
-      <TwoWeeks rules={rules} canWrite={onEdit !== undefined} />
-      <RuleList rules={rules} onEdit={onEdit} />
+      <TwoWeeks rules={rules} first={first} posts={posts} canWrite={onEdit !== undefined} />
+      <RuleList rules={rules} posts={posts} onEdit={onEdit} />
     </div>
   );
 }
@@ -90,23 +91,29 @@ function NoRules({ create }: { readonly create: ReactNode }) {
   );
 }
 
+/** What is planned in the two weeks from today on. */
+function usePosts() {
+  const { zone } = useSettings();
+  const today = useNow().toZonedDateTimeISO(zone).toPlainDate().toString();
+  const first = useMemo(() => Temporal.PlainDate.from(today), [today]);
+  const { data } = useQuery(postsOf({ first, days: 14 }));
+  const posts = useMemo(() => postsByTime(data ?? []), [data]);
+  return { first, posts };
+}
+
 interface TwoWeeksProps {
   readonly rules: readonly QueueSlotRule[];
+  readonly first: Temporal.PlainDate;
+  readonly posts: ReadonlyMap<number, PostSummary>;
   readonly canWrite: boolean;
 }
 
-function TwoWeeks({ rules, canWrite }: TwoWeeksProps) {
+function TwoWeeks({ rules, first, posts, canWrite }: TwoWeeksProps) {
   const words = useWords(queueWords);
   const { zone } = useSettings();
   const isNarrow = useIsNarrow();
-  const today = useNow().toZonedDateTimeISO(zone).toPlainDate().toString();
-  const first = useMemo(() => Temporal.PlainDate.from(today), [today]);
-  const posts = useQuery(postsOf({ first, days: 14 })).data;
   const shift = useShift(rules);
-  const slots = useMemo(
-    () => shownSlots(rules, posts ?? [], first, zone),
-    [rules, posts, first, zone],
-  );
+  const slots = useMemo(() => shownSlots(rules, posts, first, zone), [rules, posts, first, zone]);
   return (
     <Card
       title={words.next}

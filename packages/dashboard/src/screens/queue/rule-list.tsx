@@ -1,4 +1,4 @@
-import type { QueueSlotRule } from "@postrider/client";
+import type { PostSummary, QueueSlotRule } from "@postrider/client";
 import { Globe } from "lucide-react";
 import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
@@ -21,19 +21,27 @@ import { hasEnded, meaningOf } from "./rule-text.ts";
 
 interface RuleListProps {
   readonly rules: readonly QueueSlotRule[];
+  /** What is planned in the next two weeks, by its time. */
+  readonly posts: ReadonlyMap<number, PostSummary>;
   /** Undefined for a session that may only read. */
   readonly onEdit: ((rule: QueueSlotRule) => void) | undefined;
 }
 
 const TINTS = ["c1", "c3", "c2", "c4", "c5"] as const;
 
-export function RuleList({ rules, onEdit }: RuleListProps) {
+export function RuleList({ rules, posts, onEdit }: RuleListProps) {
   const words = useWords(queueWords);
   return (
     <Card title={words.rules} aside={words.count(rules.length)}>
       <ul>
         {rules.map((rule, index) => (
-          <Rule key={rule.id} rule={rule} tint={TINTS[index % TINTS.length]} onEdit={onEdit} />
+          <Rule
+            key={rule.id}
+            rule={rule}
+            posts={posts}
+            tint={TINTS[index % TINTS.length]}
+            onEdit={onEdit}
+          />
         ))}
       </ul>
     </Card>
@@ -42,11 +50,12 @@ export function RuleList({ rules, onEdit }: RuleListProps) {
 
 interface RuleProps {
   readonly rule: QueueSlotRule;
+  readonly posts: RuleListProps["posts"];
   readonly tint: (typeof TINTS)[number] | undefined;
   readonly onEdit: RuleListProps["onEdit"];
 }
 
-function Rule({ rule, tint, onEdit }: RuleProps) {
+function Rule({ rule, posts, tint, onEdit }: RuleProps) {
   const words = useWords(queueWords);
   const { language } = useSettings();
   const { name, status, timezone } = rule;
@@ -66,7 +75,7 @@ function Rule({ rule, tint, onEdit }: RuleProps) {
         {meaningOf(rule, language, words)} <InReadersZone rule={rule} />
       </p>
       <p className="xs muted">
-        <NextFree rule={rule} />
+        <NextFree rule={rule} posts={posts} />
       </p>
       <div className="row">
         <span className="tag">
@@ -131,7 +140,8 @@ function InReadersZone({ rule: { timezone, times } }: { readonly rule: QueueSlot
   );
 }
 
-function NextFree({ rule }: { readonly rule: QueueSlotRule }) {
+/** A post that was given this time by hand leaves the slot to the queue. */
+function NextFree({ rule, posts }: Pick<RuleProps, "rule" | "posts">) {
   const words = useWords(queueWords);
   const now = useNow();
   if (hasEnded(rule, now)) return words.ended;
@@ -141,6 +151,7 @@ function NextFree({ rule }: { readonly rule: QueueSlotRule }) {
   return (
     <>
       {words.nextFree} <Time at={next} />
+      {posts.has(Date.parse(next)) && words.alsoByHand}
     </>
   );
 }

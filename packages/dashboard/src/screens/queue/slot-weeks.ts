@@ -25,21 +25,29 @@ function clockKey(at: Temporal.ZonedDateTime): string {
   return at.toPlainTime().toString({ smallestUnit: "minute" });
 }
 
+/** By the instant at which they go out or went out. A cancelled one leaves its time to others. */
+export function postsByTime(posts: readonly PostSummary[]): ReadonlyMap<number, PostSummary> {
+  return new Map(
+    posts
+      .filter(({ status }) => status !== "cancelled")
+      .flatMap((post) =>
+        post.scheduledAt === null ? [] : [[Date.parse(post.scheduledAt), post] as const],
+      ),
+  );
+}
+
 /** The slots of 14 days from a day on, free and taken, in the order of time. */
 export function shownSlots(
   rules: readonly QueueSlotRule[],
-  posts: readonly PostSummary[],
+  posts: ReadonlyMap<number, PostSummary>,
   first: Temporal.PlainDate,
   zone: string,
 ): readonly ShownSlot[] {
   const msOf = (day: Temporal.PlainDate) => day.toZonedDateTime(zone).epochMilliseconds;
-  const byTime = new Map(
-    posts.map((post) => [post.scheduledAt === null ? 0 : Date.parse(post.scheduledAt), post]),
-  );
   return queueSlots(rules, msOf(first), msOf(first.add({ days: 2 * WEEK }))).map(({ ms }) => ({
     ms,
     at: Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone),
-    post: byTime.get(ms),
+    post: posts.get(ms),
   }));
 }
 

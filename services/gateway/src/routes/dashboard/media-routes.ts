@@ -4,6 +4,7 @@ import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
 import type { FastifyInstance } from "fastify";
 import { Type, type Static } from "typebox";
+import { toWeakTag } from "#src/http/entity-tags.ts";
 import { required } from "#src/routes/answer.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
@@ -58,10 +59,15 @@ function toSentFile({ contentType, width, height, bytes }: ConvertedFile) {
   return { contentType, width, height, bytes: Number(bytes) };
 }
 
+/** The URLs are signed anew for each answer, and would make each of them another one. */
+function withoutUrls(library: MediaLibraryJson): string {
+  return JSON.stringify(library, (name, value: unknown) => (name === "url" ? undefined : value));
+}
+
 function registerLibrary(api: FastifyInstance, { media, links }: Deps): void {
   const list = dashboardRoute({ scope: "posts:read", querystring: LibraryQuery });
   type Route = { Querystring: Static<typeof LibraryQuery> };
-  api.get<Route>("/media", list, async (request): Promise<MediaLibraryJson> => {
+  api.get<Route>("/media", list, async (request, reply): Promise<MediaLibraryJson> => {
     const { workspaceId } = callerOf(request);
     const { kind = "", unused, withoutAltText, limit = DEFAULT_LIMIT, cursor = "" } = request.query;
     const page = await media.listMedia({
@@ -73,7 +79,7 @@ function registerLibrary(api: FastifyInstance, { media, links }: Deps): void {
       cursor,
     });
     const storage = required(page.storage);
-    return {
+    const library: MediaLibraryJson = {
       media: page.media.map((used) => ({
         ...(toReadyMedia(workspaceId, required(used.media), links) as Omit<
           LibraryMediaJson,
@@ -89,5 +95,7 @@ function registerLibrary(api: FastifyInstance, { media, links }: Deps): void {
         limitBytes: Number(storage.limitBytes),
       },
     };
+    reply.header("etag", toWeakTag(withoutUrls(library)));
+    return library;
   });
 }

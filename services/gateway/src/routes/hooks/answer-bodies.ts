@@ -1,8 +1,7 @@
-import { createHash } from "node:crypto";
 import { constants } from "node:zlib";
 import compress from "@fastify/compress";
 import type { FastifyInstance } from "fastify";
-import { matchesAny } from "#src/http/entity-tags.ts";
+import { matchesAny, toWeakTag } from "#src/http/entity-tags.ts";
 
 /** For smaller answers, compressing costs more than it saves. */
 const MIN_BYTES = 8 * 1024;
@@ -38,19 +37,10 @@ export async function addCompression(api: FastifyInstance): Promise<void> {
   });
 }
 
-/** Number of bytes of the hash in an ETag: enough that two answers never share one by chance. */
-const TAG_BYTES = 16;
-
-/** Returns the weak ETag of an answer, which is the same for the same body. */
-function toWeakTag(payload: string): string {
-  const hash = createHash("sha256").update(payload).digest().subarray(0, TAG_BYTES);
-  return `W/"${hash.toString("base64url")}"`;
-}
-
 /**
  * Gives each answer to a read in JSON an ETag, and answers 304 without a body when the client
- * already has the answer (`If-None-Match`). A post has an ETag of its own, which does not change
- * when the URLs of its media are signed anew.
+ * already has the answer (`If-None-Match`). Posts and the list of media have ETags of their own,
+ * which do not change when the URLs of media are signed anew.
  */
 export function addConditionalReads(app: FastifyInstance): void {
   app.addHook("onSend", (request, reply, payload, done) => {
