@@ -10,7 +10,8 @@
 #   It contains Node, the libraries that Node is linked with, and the service: no shell and no package manager.
 #   No user can read the program `node`, so the kernel lets no process read the memory or environment of another one, even
 #   of the same user. The inspection of uploaded files relies on it.
-#   The images of media and serve also contain the inspector: src/inspection/server/main.ts of media.
+#   The images of media and serve also contain the inspector: src/inspection/server/main.ts of media. It and media start
+#   dist/inspection.js for each file, a bundle as well.
 #   The images of cli and serve have the program `postrider`, the operator's tool.
 #
 # For your own package registry add --secret id=npmrc,src=$HOME/.npmrc
@@ -79,7 +80,7 @@ RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
  && cp /local/src/processes/write-bundle.ts /bundler \
  && for folder in $(readlink -f service services/* | sort -u); do \
       node /bundler/write-bundle.ts "$folder" \
-   && echo '{}' >"$folder/dist/inputs.json" || exit 1; \
+   && for list in "$folder"/dist/*inputs.json; do echo '{}' >"$list"; done || exit 1; \
     done \
  && install -d -o 10001 -g 10001 compiled
 USER 10001:10001

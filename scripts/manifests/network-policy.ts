@@ -167,11 +167,18 @@ function rangeOf({ port, endPort }: Port, listener: Workload | undefined): [numb
   return [first, endPort ?? first];
 }
 
+/** Results of `isWithin`, which the checks ask for the same few addresses again and again. */
+const within = new Map<string, boolean>();
+
 function isWithin(cidr: string, address: string): boolean {
+  const question = `${cidr} ${address}`;
+  const known = within.get(question);
+  if (known !== undefined) return known;
   const [network = "", bits = ""] = cidr.split("/");
   const family = isIPv6(address) ? "ipv6" : "ipv4";
-  if (isIPv6(network) !== isIPv6(address)) return false;
   const list = new BlockList();
-  list.addSubnet(network, Number(bits), family);
-  return list.check(address, family);
+  if (isIPv6(network) === isIPv6(address)) list.addSubnet(network, Number(bits), family);
+  const answer = list.check(address, family);
+  within.set(question, answer);
+  return answer;
 }

@@ -3,8 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { root } from "../check/run-command.ts";
-import { testRules } from "./promtool.ts";
+import { type RuleTest, testRules } from "./promtool.ts";
 import { parseRules, RULE_FILES } from "./rules.ts";
+
+type RuleFile = ReturnType<typeof parseRules>;
 
 /** Each series with its values, as `promtool` writes them. */
 type Series = Readonly<Record<string, string>>;
@@ -39,8 +41,8 @@ function toTest({ alert, at = "20m" }: Case, series: Series, fires: boolean) {
  * series that it may be made of are evaluated: all alerts in each minute of each case would take
  * ten times as long.
  */
-function findFaults(alert: string, text: string): string {
-  const groups = parseRules(text).groups.map(({ name, rules }) => ({
+function toRuleTest(alert: string, file: RuleFile): RuleTest {
+  const groups = file.groups.map(({ name, rules }) => ({
     name,
     rules: rules.filter((rule) => rule.record !== undefined || rule.alert === alert),
   }));
@@ -50,18 +52,19 @@ function findFaults(alert: string, text: string): string {
     toTest(one, one.quiet, false),
   ]);
   const isLong = cases.some(({ at = "" }) => at.endsWith("h"));
-  return testRules({ groups }, { evaluation_interval: isLong ? "5m" : "1m", tests });
+  return { rules: { groups }, tests: { evaluation_interval: isLong ? "5m" : "1m", tests } };
 }
 
 test.each(RULE_FILES)(
   "every alert of %s fires on its made-up series, and is quiet on those that are nearly the same",
   (name) => {
     const text = readFileSync(join(FOLDER, name), "utf8");
+    const file = parseRules(text);
     const alerts = [...new Set(CASES.map(({ alert }) => alert))].filter((alert) =>
       text.includes(`alert: ${alert}\n`),
     );
     expect(alerts.length).toBeGreaterThan(2);
-    expect(alerts.map((alert) => findFaults(alert, text)).join("")).toBe("");
+    expect(testRules(alerts.map((alert) => toRuleTest(alert, file)))).toBe("");
   },
 );
 
@@ -69,7 +72,7 @@ test("the dead-man's switch fires while there is no data at all", () => {
   const watchdog = { alert: "PostriderWatchdog", fires: {}, quiet: {} };
   const tests = [toTest(watchdog, {}, true)];
   const groups = FILES.flatMap((file) => parseRules(readFileSync(file, "utf8")).groups);
-  expect(testRules({ groups }, { evaluation_interval: "1m", tests })).toBe("");
+  expect(testRules([{ rules: { groups }, tests: { evaluation_interval: "1m", tests } }])).toBe("");
 });
 
 test("every alert except the dead-man's switch has made-up series", () => {

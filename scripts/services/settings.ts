@@ -23,6 +23,10 @@ export function isService(name: string): name is ServiceName {
   return Object.hasOwn(READERS, name);
 }
 
+const described = new Map<ServiceName, readonly Setting[]>();
+
 export function settingsOf(service: ServiceName): readonly Setting[] {
-  return describeSettings(READERS[service]);
+  const settings = described.get(service) ?? describeSettings(READERS[service]);
+  described.set(service, settings);
+  return settings;
 }

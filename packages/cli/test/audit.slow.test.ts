@@ -7,6 +7,7 @@ import { createAuditService } from "@postrider/shared/audit/service";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { newId } from "@postrider/shared/ids";
 import { createLogger } from "@postrider/shared/telemetry/logger";
+import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
@@ -212,7 +213,11 @@ function startExport(workspaceId: string) {
     [`--max-old-space-size=${HEAP_MB}`, MAIN, "audit", "export", "--workspace", workspaceId],
     {
       stdio: ["ignore", "pipe", "inherit"],
-      env: { IDENTITY_KEYS, ...(Object.fromEntries(urls) as Record<string, string>) },
+      env: {
+        ...compileCacheEnv(),
+        IDENTITY_KEYS,
+        ...(Object.fromEntries(urls) as Record<string, string>),
+      },
     },
   );
 }

@@ -1,19 +1,24 @@
 import { Kafka, logLevel } from "kafkajs";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TailRecord } from "#src/bus.ts";
 import { withAdmin } from "#src/bus/kafka-client.ts";
 import { startKafkaTail } from "#src/bus/kafka-tail.ts";
 import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
 import { newId } from "#src/ids.ts";
-import { disposeInOrder } from "#src/process/lifecycle.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { describeBus } from "./bus-contract.ts";
-import { startTestKafka } from "./test-kafka.ts";
+import { startTestKafka, type TestKafka } from "./test-kafka.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
+
+let broker: TestKafka;
+beforeAll(async () => {
+  broker = await startTestKafka();
+}, 180_000);
+afterAll(() => broker[Symbol.asyncDispose]());
 
 // These tests use a real Kafka broker. Without Java or Maven they fail instead of being skipped.
 describeBus("the Kafka bus", async () => {
-  const [database, broker] = await Promise.all([createDatabase(12), startTestKafka()]);
+  const database = await createDatabase(12);
   const { sql } = database;
   const { brokers } = broker;
   const admin = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
@@ -37,12 +42,11 @@ describeBus("the Kafka bus", async () => {
         const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
         await client.deleteTopicRecords({ topic, partitions });
       }),
-    [Symbol.asyncDispose]: () => disposeInOrder([database, broker]),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 });
 
 test("a tail goes on where it ended when its consumer crashes and joins the group again", async () => {
-  await using broker = await startTestKafka();
   const { brokers } = broker;
   const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
   const topic = `sample.tail-${newId()}`;

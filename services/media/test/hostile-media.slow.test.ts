@@ -2,7 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
+import { bundle } from "@postrider/local/processes/bundle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
@@ -21,6 +23,7 @@ const MAX_MEMORY_BYTES = 256_000_000;
 const MAX_BLOCKED_MS = 200;
 
 test("no hostile media file uses 5 s of processor time or 256 MB of memory or blocks the event loop, and later inspections still work", async () => {
+  await bundle(fileURLToPath(new URL("..", import.meta.url)));
   await using folder = await makeFolder();
   const files = await writeHostileFiles(folder.path);
   const logger = createLogger({ service: "media", level: "silent" });
@@ -160,9 +163,7 @@ async function inspectionCpuMs(): Promise<number> {
 function inspectionProcesses(): string[] {
   return readdirSync("/proc/self/task")
     .flatMap((thread) => read(`/proc/self/task/${thread}/children`).split(" "))
-    .filter(
-      (pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("inspection/child/main.ts"),
-    );
+    .filter((pid) => pid !== "" && read(`/proc/${pid}/cmdline`).includes("dist/inspection.js"));
 }
 
 function peakOf(pid: string): number {

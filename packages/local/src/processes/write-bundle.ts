@@ -1,12 +1,17 @@
-import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Plugin, rolldown } from "rolldown";
+import { type Plugin, rolldown, type RolldownOutput } from "rolldown";
 
 /** Packages with native parts or files of their own stay where they are. */
 const EXTERNAL = [/\.node$/, /^sharp$/, /heif/, /^rolldown$/];
 const ENTRY = "src/main.ts";
+/**
+ * A program of media that starts for each file. It loads `sharp` from its own bundle too, because
+ * finding and reading the 50 modules of `sharp` takes half of its start.
+ */
+const INSPECTION = "src/inspection/child/main.ts";
 
 /**
  * Loads the program after it has a handler of SIGTERM. The kernel drops a signal to the first
@@ -83,9 +88,9 @@ async function writeBundle(folder: string): Promise<void> {
     codeSplitting: { groups: [{ name: "libraries", test: /node_modules/, tags: ["$initial"] }] },
   });
   await build.close();
-  const modules = files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
-  const inputs = [import.meta.filename, ...modules.filter((id) => id.startsWith("/"))];
-  const times = inputs.map((path) => [path, statSync(path).mtimeMs]);
+  const inspection = await bundleInspection(folder);
+  const inspectionTimes = readTimes(inspection);
+  const times = { ...readTimes(files), ...inspectionTimes };
   mkdirSync(output, { recursive: true });
   for (const file of files) {
     if (file.type === "asset" && file.fileName !== "program.js.map") continue;
@@ -93,8 +98,35 @@ async function writeBundle(folder: string): Promise<void> {
     if (file.type === "asset") put(join(output, file.fileName), file.source);
     else put(join(output, file.fileName), isOurs ? file.code : toAscii(file.code));
   }
+  for (const file of inspection)
+    if (file.type === "chunk") put(join(output, "inspection.js"), file.code);
+  if (inspection.length > 0)
+    put(join(output, "inspection-inputs.json"), JSON.stringify(inspectionTimes));
   put(join(output, "main.js"), MAIN);
-  put(join(output, "inputs.json"), JSON.stringify(Object.fromEntries(times)));
+  put(join(output, "inputs.json"), JSON.stringify(times));
+}
+
+type Files = RolldownOutput["output"] | [];
+
+function readTimes(files: Files): Readonly<Record<string, number>> {
+  const modules = files.flatMap((file) => (file.type === "chunk" ? file.moduleIds : []));
+  const inputs = [import.meta.filename, ...modules.filter((id) => id.startsWith("/"))];
+  return Object.fromEntries(inputs.map((path) => [path, statSync(path).mtimeMs]));
+}
+
+async function bundleInspection(folder: string): Promise<Files> {
+  const input = join(folder, INSPECTION);
+  if (!existsSync(input)) return [];
+  const build = await rolldown({
+    input,
+    platform: "node",
+    tsconfig: false,
+    external: [/\.node$/],
+    plugins: [keepPlaces],
+  });
+  const { output } = await build.generate({ format: "esm", codeSplitting: false, comments: false });
+  await build.close();
+  return output;
 }
 
 /** V8 keeps the text of a module, with two bytes for each character unless all are from Latin-1. */

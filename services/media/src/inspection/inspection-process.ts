@@ -10,6 +10,7 @@ import {
   type ReadProcessUsage,
   trackProcess,
 } from "./child-processes.ts";
+import { findInspectionProgram } from "./inspection-program.ts";
 import {
   deliveryBytesOf,
   type Inspection,
@@ -19,7 +20,6 @@ import {
 import { parseEnd } from "./parse-end.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
 
-const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
 /** The JavaScript of the process may read these folders and `COMPILE_CACHE`, and no others. */
 const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
@@ -72,7 +72,7 @@ export class InspectionProcess implements AsyncDisposable {
 
   /** Only tests replace these. */
   constructor({
-    program = CHILD,
+    program = findInspectionProgram(),
     maxMs = MAX_INSPECTION_MS,
     readUsage = readProcessUsage,
   }: InspectionProcessOptions = {}) {
