@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -45,11 +45,17 @@ const keepPlaces: Plugin = {
   },
 };
 
-const undici = createRequire(import.meta.resolve("@postrider/shared/ids")).resolve("undici");
-/** Node has a copy of undici too, whose first use takes 50 ms of processor time and 4 MB. */
-const FETCH_API = Object.fromEntries(
-  ["fetch", "FormData", "Headers", "Request", "Response"].map((name) => [name, [undici, name]]),
-) satisfies Record<string, [string, string]>;
+/**
+ * What replaces the globals of a program that has the package undici. Node has a copy of undici
+ * too, whose first use takes 50 ms of processor time and 4 MB.
+ */
+function fetchApiOf(folder: string): Record<string, [string, string]> {
+  const shared = join(folder, "node_modules/@postrider/shared");
+  if (!existsSync(shared)) return {};
+  const undici = createRequire(join(realpathSync(shared), "package.json")).resolve("undici");
+  const names = ["fetch", "FormData", "Headers", "Request", "Response"];
+  return Object.fromEntries(names.map((name) => [name, [undici, name]]));
+}
 
 /**
  * An import of `node:http` would use Node's undici, because it reads all names of that module, of
@@ -75,7 +81,7 @@ async function writeBundle(folder: string): Promise<void> {
     tsconfig: false,
     external: EXTERNAL,
     plugins: [keepPlaces, httpByName],
-    transform: { inject: FETCH_API },
+    transform: { inject: fetchApiOf(folder) },
   });
   const { output: files } = await build.generate({
     dir: output,
