@@ -76,3 +76,8 @@ test("every file but the page and what it needs before the first paint has a has
   const named = files.filter((file) => !/^assets\/.+-[\w-]{8}\.\w+$/.test(file));
   expect(named).toEqual(["before-paint.js"]);
 });
+
+test("no style names any element beside another: each new row would style its whole list again", () => {
+  for (const file of globSync("**/*.css", { cwd: folder }))
+    expect(String(read(file))).not.toMatch(/[+~]\s*(?:\*|:)/);
+});

@@ -60,6 +60,11 @@ function toneOf(status: Status): Tone {
   return TONES[status] ?? "rest";
 }
 
+/** The class that gives a shape the colour of its state. */
+export function toneClassOf(status: Status): string | undefined {
+  return css[toneOf(status)];
+}
+
 interface StatusProps {
   readonly status: Status;
   /** On a coloured ground: for what must be seen first. */
@@ -72,7 +77,7 @@ interface StatusProps {
 export function StatusLabel({ status, loud = false, children }: StatusProps) {
   const words = useWords(kitWords);
   return (
-    <span className={classNames(css.st, css[toneOf(status)], loud && css.pill)}>
+    <span className={classNames(css.st, toneClassOf(status), loud && css.pill)}>
       <StatusShape shape={SHAPE_OF[status] ?? (status as Shape)} />
       {children ?? words.status[status]}
     </span>
@@ -95,7 +100,7 @@ export function StatusIcon({
   const name =
     text === "" ? { "aria-hidden": true } : { role: "img", "aria-label": text, title: text };
   return (
-    <span {...name} className={classNames(css.st, css[toneOf(status)])}>
+    <span {...name} className={classNames(css.st, toneClassOf(status))}>
       <StatusShape shape={SHAPE_OF[status] ?? (status as Shape)} />
     </span>
   );

@@ -1,7 +1,8 @@
 import { startTransition, useEffect, useMemo, useState } from "react";
 
-/** 100 rows at once take 50 ms until they are in the page, most of it for style and layout. */
-const STEP = 40;
+/** Rows of one frame: with style, layout and paint each takes about a millisecond. */
+const STEP = 5;
+const FIRST = 40;
 
 /**
  * The beginning of a list that grows: what is read later is drawn in steps, between which the page
@@ -9,10 +10,12 @@ const STEP = 40;
  * the place.
  */
 export function useGrowing<T>(items: readonly T[]): readonly T[] {
-  const [count, setCount] = useState(() => Math.max(STEP, items.length));
+  const [count, setCount] = useState(() => Math.max(FIRST, items.length));
   const isWhole = count >= items.length;
   useEffect(() => {
-    if (!isWhole) startTransition(() => setCount(count + STEP));
+    if (isWhole) return undefined;
+    const frame = requestAnimationFrame(() => startTransition(() => setCount(count + STEP)));
+    return () => cancelAnimationFrame(frame);
   }, [isWhole, count]);
   return useMemo(() => (isWhole ? items : items.slice(0, count)), [items, isWhole, count]);
 }

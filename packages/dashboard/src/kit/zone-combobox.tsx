@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useCallback } from "react";
 import { ownZone, useSettings } from "../settings/settings.ts";
 import { clockOf } from "../time/format-time.ts";
 import { offsetOf, placeOf } from "../time/place-names.ts";
@@ -25,7 +25,7 @@ export function ZoneCombobox({ label, value, onChange, trigger }: ZoneComboboxPr
   const { language } = useSettings();
   const now = useNow();
   const own = ownZone();
-  const options = useMemo((): readonly ComboOption[] => {
+  const listOptions = useCallback((): readonly ComboOption[] => {
     const first = new Set([value, own, "UTC"]);
     const others = Intl.supportedValuesOf("timeZone").filter((zone) => !first.has(zone));
     return [...first, ...others].map((zone) => {
@@ -39,6 +39,12 @@ export function ZoneCombobox({ label, value, onChange, trigger }: ZoneComboboxPr
     });
   }, [value, own, now, language, words]);
   return (
-    <Combobox label={label} value={value} options={options} onChange={onChange} trigger={trigger} />
+    <Combobox
+      label={label}
+      value={value}
+      listOptions={listOptions}
+      onChange={onChange}
+      trigger={trigger}
+    />
   );
 }

@@ -1,11 +1,13 @@
 import { Lock } from "lucide-react";
 import { memo } from "react";
 import { classNames } from "../../kit/class-names.ts";
-import { StatusIcon } from "../../kit/status.tsx";
+import { StatusShape } from "../../kit/status-shape.tsx";
+import { toneClassOf } from "../../kit/status.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { postWords } from "../../posts/post-words.ts";
 import type { Language } from "../../settings/settings.ts";
 import { clockOf } from "../../time/format-time.ts";
+import { kitWords } from "../../words/kit-words.ts";
 import type { PlacedPost } from "./calendar-cells.ts";
 import { calendarWords } from "./calendar-words.ts";
 import css from "./chip.module.css";
@@ -38,6 +40,7 @@ export const Chip = memo(function Chip({ placed, look, top }: ChipProps) {
   const { zone, language } = look;
   const words = calendarWords[language];
   const clock = clockOf({ timeZoneId: zone, epochMilliseconds: ms }, language);
+  const status = kitWords[language].status[post.status];
   const text = post.content.slice(0, MAX_TEXT) || postWords[language].noText;
   const isLocked = look.locked.has(post.id);
   return (
@@ -46,11 +49,11 @@ export const Chip = memo(function Chip({ placed, look, top }: ChipProps) {
       data-post={post.id}
       draggable={false}
       tabIndex={-1}
-      title={isLocked ? words.locked : `${clock} ${text}`}
+      title={isLocked ? words.locked : `${status}, ${clock} ${text}`}
       className={classNames(css.chip, css[post.status], look.liftedId === post.id && css.lifted)}
       style={top === undefined ? undefined : { top }}
     >
-      <StatusIcon status={post.status} />
+      <StatusShape shape={post.status} label={status} className={toneClassOf(post.status)} />
       <time dateTime={new Date(ms).toISOString()}>{clock}</time>
       <span className="clip" lang={langOf(text)}>
         {text}

@@ -1,3 +1,4 @@
+import { startTransition, useEffect, useState } from "react";
 import { useSettings } from "../../settings/settings.ts";
 import { weekdayOf } from "../../time/format-time.ts";
 import type { DayCell as Cell } from "./calendar-cells.ts";
@@ -19,11 +20,31 @@ interface MonthGridProps {
 }
 
 const WEEK = 7;
+/** What fills a screen of 900 pixels. */
+const FIRST_WEEKS = 4;
+
+let wasDrawn = false;
+
+/**
+ * The first month of a page takes 100 ms to draw if it has 1,000 posts. The weeks that a reader
+ * sees are drawn first, and the others in the next frame. Later months are drawn at once, so that
+ * one who comes back finds the place.
+ */
+function useShownWeeks(): number | undefined {
+  const [count, setCount] = useState(() => (wasDrawn ? undefined : FIRST_WEEKS));
+  useEffect(() => {
+    wasDrawn = true;
+    const frame = requestAnimationFrame(() => startTransition(() => setCount(undefined)));
+    return () => cancelAnimationFrame(frame);
+  }, []);
+  return count;
+}
 
 /** Six weeks. One listener on the whole handles clicks, keys and drags. */
 export function MonthGrid(props: MonthGridProps) {
   const { label, cells, place, look, grid, isNarrow, free } = props;
   const { language } = useSettings();
+  const shownWeeks = useShownWeeks();
   const weeks = Array.from({ length: cells.length / WEEK }, (_, week) =>
     cells.slice(week * WEEK, (week + 1) * WEEK),
   );
@@ -36,7 +57,7 @@ export function MonthGrid(props: MonthGridProps) {
           </span>
         ))}
       </div>
-      {weeks.map((week) => (
+      {weeks.slice(0, shownWeeks).map((week) => (
         <div role="row" className={css.line} key={week[0]?.day.toString()}>
           {week.map((cell) => (
             <DayCell

@@ -101,7 +101,7 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
         }
       >
         {heldCount > 0 && <NewRows count={heldCount} onShow={show} />}
-        <PostList posts={drawn} />
+        <PostList posts={drawn} known={shown} />
       </Card>
       {dialog}
     </>
