@@ -55,6 +55,17 @@ export const STATE_DETAILS = {
     ],
     "bytes",
   ),
+  stored_files: detail(
+    [
+      "The workspace has too many media[: at most {limit}].",
+      "Delete media that no post needs. Rejected ones go after 30 days.",
+    ],
+    [
+      "미디어가 너무 많습니다[(최대 {limit}개)].",
+      "쓰지 않는 미디어를 삭제해 주세요. 거부된 미디어는 30일 뒤에 사라집니다.",
+    ],
+    "media",
+  ),
   pending_uploads: detail(
     [
       "The workspace has too many uploads that are not complete[: at most {limit}].",
@@ -108,8 +119,14 @@ export const STATE_DETAILS = {
     "accounts",
   ),
   too_many_keys: detail(
-    ["The workspace has too many API keys[: at most {limit}].", "Revoke one first."],
-    ["API 키가 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 폐기해 주세요."],
+    [
+      "The workspace has, or this key made, too many API keys[: at most {limit}].",
+      "Revoke one first.",
+    ],
+    [
+      "워크스페이스의 API 키 또는 이 키가 만든 키가 너무 많습니다[(최대 {limit}개)].",
+      "먼저 하나를 폐기해 주세요.",
+    ],
     "keys",
   ),
   too_many_subscriptions: detail(
