@@ -9,8 +9,8 @@ export interface SessionMaxima {
 
 /**
  * Deletes the session that a new one replaces, and those for which the new one leaves no room: the
- * oldest of its own key, and then the oldest of the key with the most. Those that a concurrent login
- * deletes are skipped, so that two logins never deadlock.
+ * oldest of its own key, and then the oldest of the key with the most. Those that a concurrent
+ * login deletes are skipped, so that two logins never deadlock.
  *
  * @returns The ids of those that had to make room.
  */
