@@ -55,7 +55,9 @@ export async function startApp(config: Config): Promise<App> {
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
   const guard = createTokenGuard({ sql, logger, deploymentId });
   health.notes.set("deployment", () => describeHold(guard));
-  const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge: lateRelay.nudge };
+  const otherCells = new Set(config.cells.addresses.keys()).difference(new Set([config.cells.own]));
+  const { nudge } = lateRelay;
+  const own = { sql, logger, connectors, credentialKeys, deploymentId, otherCells, nudge };
   const refresher = new CredentialRefresher(own);
   const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
   const readers = createAvailableReaders(config.platforms);
@@ -66,7 +68,6 @@ export async function startApp(config: Config): Promise<App> {
     simulatorUrl,
     publicUrl,
     cell: config.cells.own,
-    otherCells: new Set(config.cells.addresses.keys()).difference(new Set([config.cells.own])),
     sessionLimits: config.sessionLimits,
     settleMs: config.settleMs,
     noteKeyUse: (id) => apiKeyUse.note(id),

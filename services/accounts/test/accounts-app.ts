@@ -161,6 +161,9 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
     connectors: createAuthorizationConnectors(settings, simulatorUrl),
     credentialKeys: options.keys ?? [KEY],
     deploymentId: options.deploymentId ?? DEPLOYMENT,
+    otherCells: new Set(
+      options.cell === undefined ? [] : ["eu1", "us1"].filter((name) => name !== options.cell),
+    ),
     nudge: () => undefined,
   };
   const refresher = new CredentialRefresher(deps);
@@ -172,7 +175,6 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
     simulatorUrl,
     publicUrl: "https://postrider.example",
     cell: options.cell,
-    otherCells: new Set(["eu1", "us1"].filter((name) => name !== options.cell)),
     sessionLimits: { lifetimeMs: 30 * DAY_MS, idleMs: 7 * DAY_MS },
     settleMs: options.settleMs ?? 0,
     noteKeyUse: (id) => apiKeyUse.note(id),

@@ -183,8 +183,54 @@ test("a key that is made in the session of an expiring key expires with it at th
   expect(await createdIn({ keyId })).toEqual(end);
   expect(await createdIn({ keyId }, later)).toEqual(end);
   expect(await createdIn({ keyId }, sooner)).toEqual(sooner);
-  expect(await createdIn({ sessionId: newId() }, later)).toEqual(later);
-  expect(await createdIn({ sessionId: newId() })).toBeUndefined();
+  const { session } = await openWith({ link: await issueLink(workspaceId) });
+  const opened = { sessionId: session?.id };
+  expect(await createdIn(opened, later)).toEqual(later);
+  expect(await createdIn(opened)).toBeUndefined();
+});
+
+test("a key or session that has just ended makes no key, although gateways still admit it", async () => {
+  const { apiKeys, dashboard } = fixture.app;
+  const { keyId, key, workspaceId } = await createTenant(fixture.app);
+  const other = await createTenant(fixture.app);
+  const createIn = async (origin: object) =>
+    await runInContext({ requestId: newId(), caller: "gateway", origin }, () =>
+      apiKeys.createApiKey({ name: "Made", workspaceIds: [workspaceId], scopes: ["posts:read"] }),
+    );
+  const refused = { kind: "unauthenticated" };
+  const [byKey, byLink] = [
+    await openWith({ key }),
+    await openWith({ link: await issueLink(workspaceId) }),
+  ];
+  await createIn({ keyId, sessionId: byKey.session?.id });
+  await expect(createIn({ keyId: other.keyId })).rejects.toMatchObject(refused);
+  await dashboard.revokeDashboardSessions({ workspaceId });
+  await expect(createIn({ keyId, sessionId: byKey.session?.id })).rejects.toMatchObject(refused);
+  await expect(createIn({ sessionId: byLink.session?.id })).rejects.toMatchObject(refused);
+  await apiKeys.revokeApiKey({ id: keyId });
+  await expect(createIn({ keyId })).rejects.toMatchObject(refused);
+});
+
+test("a key makes at most 100 keys, with those that its keys make", async () => {
+  const { keyId, workspaceId } = await createTenant(fixture.app);
+  const createIn = async (origin: object) =>
+    await runInContext({ requestId: newId(), caller: "gateway", origin }, () =>
+      fixture.app.apiKeys.createApiKey({
+        name: "Made",
+        workspaceIds: [workspaceId],
+        scopes: ["posts:read"],
+      }),
+    );
+  const made = (await createIn({ keyId })).apiKey?.id;
+  await createIn({ keyId: made });
+  await fixture.sql`
+    insert into api_keys (id, hash, prefix, name, scopes, made_by)
+    select gen_random_uuid(), sha256((n || ${keyId})::bytea), 'pr', 'made', '{posts:read}', ${keyId}
+    from generate_series(1, 98) as n`;
+  for (const id of [keyId, made])
+    await expect(createIn({ keyId: id })).rejects.toMatchObject({
+      violations: [{ code: "too_many_keys", limit: 100, actual: 101 }],
+    });
 });
 
 test("revoking an API key for one of its workspaces ends its sessions there, and it stays valid for the others", async () => {
@@ -293,19 +339,46 @@ test("a session is revoked alone or with all of its workspace, and not from anot
   for (const { token } of sessions) expect((await admit(token)).session).toBeUndefined();
 });
 
-test("a workspace has at most 200 sessions: with one more, the oldest one ends", async () => {
-  const { workspaceId, key } = await createTenant(fixture.app);
-  const oldest = await openWith({ key });
-  const second = await openWith({ key });
-  await fixture.sql`
-    insert into dashboard_sessions (id, hash, workspace_id, scopes, user_agent, expires_at)
-    select uuidv7(), sha256(n::text::bytea), ${workspaceId}, '{}', '', now() + interval '1 day'
-    from generate_series(1, 198) n`;
+test("an API key has at most 20 sessions: with one more, its own oldest one ends, with an audit entry", async () => {
+  const { workspaceId, key, keyId } = await createTenant(fixture.app);
+  const byLink = await openWith({ link: await issueLink(workspaceId) });
+  const opened = [];
+  for (let n = 0; n < 21; n += 1) opened.push(await openWith({ key }));
+  const open = await Promise.all(opened.map(async ({ token }) => (await admit(token)).session));
+  expect(open.map((session) => session !== undefined)).toEqual([
+    false,
+    ...Array.from({ length: 20 }, () => true),
+  ]);
+  expect((await admit(byLink.token)).session).toBeDefined();
+  const entries = await readAuditLog(fixture.sql);
+  expect(entries.at(-1)).toMatchObject({
+    action: "session.revoke",
+    workspaceId,
+    subject: ["session", opened[0]?.session?.id],
+    actor: ["key", keyId, null],
+    details: { madeRoomFor: opened[20]?.session?.id },
+  });
+});
+
+test("a workspace has at most 200 sessions: with one more, the oldest one of the key with the most ends", async () => {
+  const { workspaceId, key, keyId } = await createTenant(fixture.app);
+  const byLink = await openWith({ link: await issueLink(workspaceId) });
+  const alone = await openWith({ key });
+  const insertMany = (ofKey: string | null, count: number) => fixture.sql`
+    insert into dashboard_sessions (id, hash, workspace_id, api_key_id, scopes, user_agent, expires_at)
+    select uuidv7(), sha256(gen_random_uuid()::text::bytea), ${workspaceId}, ${ofKey},
+      ${ofKey === null ? [] : null}::text[], '', now() + interval '1 day'
+    from generate_series(1, ${count}) n`;
+  const request = { name: "Many", workspaceIds: [workspaceId], scopes: ["posts:read"] };
+  const many = (await fixture.app.apiKeys.createApiKey(request)).apiKey?.id ?? "";
+  await insertMany(many, 12);
+  await insertMany(null, 186);
   await openWith({ key });
   const { sessions } = await fixture.app.dashboard.listDashboardSessions({ workspaceId });
   expect(sessions).toHaveLength(200);
-  expect((await admit(oldest.token)).session).toBeUndefined();
-  expect((await admit(second.token)).session).toBeDefined();
+  const ofKey = (id: string) => sessions.filter((session) => session.key?.id === id).length;
+  expect([ofKey(many), ofKey(keyId)]).toEqual([11, 2]);
+  for (const { token } of [byLink, alone]) expect((await admit(token)).session).toBeDefined();
 });
 
 test("issuing a link, opening and revoking a session leave an audit entry each, with the actor that the caller proved, and no secret", async () => {

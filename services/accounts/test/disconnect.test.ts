@@ -108,6 +108,20 @@ test("disconnecting an account does not revoke the person's grant when another w
   expect(await disconnect(other)).toEqual(["unconfirmed", undefined]);
 });
 
+test.each([
+  ["tiktok", ["not_attempted", "app_wide_grant"], 0],
+  ["bluesky", ["unconfirmed", undefined], 1],
+])(
+  "in an installation with other cells, disconnecting an account of %s does not revoke a grant that another cell may use",
+  async (platform, outcome, calls) => {
+    await using cell = fixture.createReplica({ cell: "eu1" });
+    const ref = await fixture.connect(platform);
+    expect(await disconnect(ref, cell)).toEqual(outcome);
+    expect(await fixture.control.countCalls(platform, "revoke")).toBe(calls);
+    expect(await tokensOf(ref)).toEqual(NO_TOKENS);
+  },
+);
+
 test("an imported account that was never connected here does not keep the grant of another workspace from being revoked", async () => {
   const ref = await fixture.connect("youtube");
   await fixture.sql`

@@ -1,3 +1,4 @@
+import { type AddressInfo, createConnection, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import type { DashboardEvent } from "@postrider/rest/dashboard/events";
 import { newId } from "@postrider/shared/ids";
@@ -224,6 +225,32 @@ test("a stream ends within 5 s when its session ends", async () => {
   isOver = true;
   vi.advanceTimersByTime(5_000);
   await eventually(() => expect(state.isOver).toBe(true));
+});
+
+test("a stream whose page does not read is closed when its session ends, and gets no further heartbeat", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  let isOver = false;
+  const limits = { maxUnreadBytes: Number.POSITIVE_INFINITY, heartbeatMs: 10_000 };
+  const server = await open(limits, undefined, () => Promise.resolve(isOver));
+  const connected = Promise.withResolvers<Socket>();
+  server.app.server.once("connection", connected.resolve);
+  const { port } = server.app.server.address() as AddressInfo;
+  const client = createConnection({ port, host: "127.0.0.1" });
+  const headers = Object.entries(SESSION_HEADERS).map(([name, value]) => `${name}: ${value}\r\n`);
+  client.write(`GET /app/api/events HTTP/1.1\r\nhost: a\r\n${headers.join("")}\r\n`);
+  await new Promise((resolve) => client.once("readable", resolve));
+  const socket = await connected.promise;
+  // More than the operating system keeps for a connection.
+  socket.write(Buffer.alloc(64 * 1024 * 1024));
+  isOver = true;
+  vi.advanceTimersByTime(5_000);
+  await setImmediate();
+  for (const _ of [1, 2, 3]) {
+    vi.advanceTimersByTime(10_000);
+    await setImmediate();
+  }
+  expect(socket.destroyed).toBe(true);
+  client.destroy();
 });
 
 function toStream(writableLength: number, workspaceId = WORKSPACE_ID) {

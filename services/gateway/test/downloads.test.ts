@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { createProbeUrl } from "@postrider/rest/media/links";
 import { conflict, notFound } from "@postrider/shared/errors";
 import { signToken } from "@postrider/shared/secrets/signed-token";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, expect, test } from "vitest";
 import {
@@ -35,7 +36,11 @@ let known: object[] = [];
 let admissions = 0;
 
 const media = await startMediaStandIn();
-const batchGetMedia = () => ({ media: known });
+let owner: string | undefined;
+const batchGetMedia = () => {
+  owner = findContext()?.workspaceId;
+  return { media: known };
+};
 const admit = () => {
   admissions++;
   return admitted();
@@ -73,6 +78,12 @@ function serve(found: object[] = [MEDIA]): void {
     response.end(part);
   });
 }
+
+test("the calls of a download count to the workspace of its file", async () => {
+  serve();
+  await (await get()).text();
+  expect(owner).toBe(WORKSPACE_ID);
+});
 
 async function summary(answer: Response) {
   const body = (await answer.json()) as { error: { code: string } };

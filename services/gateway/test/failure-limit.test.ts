@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { conflict, notFound } from "@postrider/shared/errors";
+import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, expect, test } from "vitest";
@@ -21,9 +21,10 @@ const CLAIMS = { workspace: WORKSPACE_ID, media: MEDIA_ID, rendition: "original"
 
 const media = await startMediaStandIn();
 const batchGetMedia = () => ({ media: [MEDIA] });
+const createUpload = () => ({ id: MEDIA_ID, uploadPath: MEDIA_ID, uploadToken: "given" });
 const app = await createTestServer({
   mediaUrl: media.url,
-  media: { batchGetMedia },
+  media: { batchGetMedia, createUpload },
   // One remote address may use half of the permits for uploads, which is more than the number of
   // concurrent uploads of this test.
   maxInFlight: 1_024,
@@ -141,6 +142,35 @@ test("uploads with a valid upload grant never count towards the limit of failed 
   media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
   for (let times = 0; times < FAILURES + 20; times++)
     expect((await uploadFrom("192.0.2.10")).status).toBe(409);
+});
+
+test("a grant that the gateway gave out works from an address beyond the limit of failed uploads, and its interrupted uploads do not count", async () => {
+  const answer = await app.inject({
+    method: "POST",
+    url: "/api/v1/media/presign",
+    headers: { authorization: `Bearer ${WORKSPACE_ID}` },
+    payload: { fileName: "a.png", contentType: "image/png", bytes: 99 },
+  });
+  const { uploadToken } = answer.json<{ uploadToken: string }>();
+  const head = `PUT /uploads/${MEDIA_ID}?token=${uploadToken} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.11`;
+  for (let times = 0; times < FAILURES + 20; times++) {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    const isCut = Promise.withResolvers<void>();
+    media.handle((request) => {
+      request.resume().once("close", isCut.resolve);
+      socket.destroy();
+    });
+    socket.write(`${head}\r\nContent-Length: 99\r\n\r\nabc`);
+    await isCut.promise;
+  }
+  refuseUnknown();
+  const { before } = await untilLimited(() => uploadFrom("192.0.2.11", "?token=unknown"));
+  expect(before).toBeGreaterThanOrEqual(FAILURES);
+  media.handle((_request, response) => refuse(response, invalidRequest()));
+  expect((await uploadFrom("192.0.2.11", `?token=${uploadToken}`)).status).toBe(400);
+  acceptAll();
+  expect((await uploadFrom("192.0.2.11", `?token=${uploadToken}`)).status).toBe(204);
+  await expectRefusal(await uploadFrom("192.0.2.11", `?token=${uploadToken}`));
 });
 
 const serve = () => media.handle((_request, response) => response.writeHead(200).end("bytes"));

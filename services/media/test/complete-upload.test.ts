@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { newId } from "@postrider/shared/ids";
+import { asClient, BY_CLIENT } from "@postrider/shared/testing/audit";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { noise, png, startMedia } from "./media-fixture.ts";
@@ -171,4 +172,21 @@ test("CompleteUpload refuses an image that was declared as application/octet-str
   await expect(service.complete(grant)).rejects.toMatchObject({
     violations: [{ code: "media_too_large", limit: 20_000_000, actual: body.length }],
   });
+});
+
+test("CompleteUpload leaves one audit entry when the check ends, and none for a request that is refused or repeated", async () => {
+  const body = await png();
+  const grant = await createGrant(service, body.length);
+  const entries = () => service.sql`
+    select actor_id
+    from audit_log_deeds
+    where subject_id = ${grant.id}
+    and action = 'media.complete_upload'`;
+  const complete = () => asClient(() => service.complete(grant));
+  await expect(complete()).rejects.toMatchObject({ reason: "media_not_uploaded" });
+  expect(await entries()).toEqual([]);
+  await upload(service, grant, body);
+  await complete();
+  await complete();
+  expect(await entries()).toEqual([{ actorId: BY_CLIENT.actor[1] }]);
 });

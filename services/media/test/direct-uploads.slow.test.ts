@@ -1,6 +1,7 @@
 import { startTestS3 } from "@postrider/local/s3/test-s3";
 import { loadConfig } from "@postrider/shared/config";
 import { afterAll, expect, test } from "vitest";
+import { MIN_FILE_BYTES } from "#src/db/storage.ts";
 import { openObjectStore, readStorageConfig } from "#src/storage/open-object-store.ts";
 import { png, startMedia } from "./media-fixture.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
@@ -115,7 +116,7 @@ test("deleted media count against the storage limit until their upload URL can n
   expect(await service.media.deleteMedia({ workspaceId, id })).toMatchObject({ gone: true });
   expect(await putDirectly(grant, body)).toBe(200);
 
-  expect(await storage()).toMatchObject({ usedBytes: BigInt(body.length), reservedBytes: 0n });
+  expect(await storage()).toMatchObject({ usedBytes: BigInt(MIN_FILE_BYTES), reservedBytes: 0n });
   expect((await service.media.batchGetMedia({ workspaceId, ids: [id] })).media).toEqual([]);
   const use = { workspaceId, ids: [id], postId: id, postVersion: 1n, claimId: id };
   expect((await service.media.useMedia(use)).media).toEqual([]);
@@ -165,7 +166,7 @@ test.each([
     expect(found.media).toHaveLength(isDeleted ? 0 : 1);
     expect(await putDirectly(grant, body)).toBe(200);
     await service.removeObjects();
-    expect(await storage()).toMatchObject({ usedBytes: BigInt(body.length) });
+    expect(await storage()).toMatchObject({ usedBytes: BigInt(MIN_FILE_BYTES) });
 
     await service.sql`
       update upload_grants set expires_at = now() - interval '1 day' where media_id = ${id}`;

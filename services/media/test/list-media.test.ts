@@ -1,7 +1,12 @@
+import { create } from "@bufbuild/protobuf";
+import { ListMediaRequestSchema } from "@postrider/contracts/media/v1/media_service_pb";
 import { newId } from "@postrider/shared/ids";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { afterAll, expect, test } from "vitest";
 import { listLibrary } from "#src/db/media-library.ts";
 import { insertReadyMedia } from "#src/db/media.ts";
+import { MIN_FILE_BYTES } from "#src/db/storage.ts";
+import { listMedia } from "#src/rpc/media-service.ts";
 import { startMedia } from "./media-fixture.ts";
 
 const service = await startMedia();
@@ -57,7 +62,7 @@ test("the media of a workspace are listed newest first, with their use and the s
 
   const page = await list(workspaceId);
   expect(page).toMatchObject({ ids: [third, second], posts: [0, 2], next: second });
-  expect(page.storage).toMatchObject({ usedBytes: 3_000n, reservedBytes: 0n });
+  expect(page.storage).toMatchObject({ usedBytes: BigInt(3 * MIN_FILE_BYTES), reservedBytes: 0n });
   expect(await list(workspaceId, { cursor: second })).toMatchObject({
     ids: [first],
     next: undefined,
@@ -155,4 +160,12 @@ test("a filtered page reads only the newest files of its workspace, however many
     });
     expect(read[0]?.rows, JSON.stringify(filter)).toBeLessThan(4_000);
   }
+});
+
+test("the storage of a workspace is added up in turns, also for the list of its media", async () => {
+  const storageTurns = new Semaphore({ total: 1 });
+  using _turn = await storageTurns.acquire();
+  const request = create(ListMediaRequestSchema, { workspaceId: newId(), limit: 1 });
+  const listed = listMedia({ sql: service.sql, storageBytes: 1, storageTurns }, request);
+  await expect(listed).rejects.toMatchObject({ kind: "unavailable" });
 });

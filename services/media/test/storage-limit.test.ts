@@ -1,11 +1,13 @@
 import { newId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
 import { afterAll, expect, test } from "vitest";
-import { lockStorage } from "#src/db/storage.ts";
+import { lockStorage, MIN_FILE_BYTES, readStorage } from "#src/db/storage.ts";
+import { checkStorage, createStorageTurns } from "#src/operations/storage-limit.ts";
 import { startHost, startImporter } from "./import-fixture.ts";
 import { noise, png, startMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
-const service = await startMedia({ storageBytes: 1_000 });
+const service = await startMedia({ storageBytes: 100_000 });
 afterAll(() => service[Symbol.asyncDispose]());
 
 const storageOf = async (workspaceId: string) => {
@@ -17,22 +19,24 @@ const storageOf = async (workspaceId: string) => {
 
 test("CreateUpload refuses an upload beyond the storage limit of its workspace with the error quota_exceeded", async () => {
   const workspaceId = newId();
-  const first = await createGrant(service, 600, { workspaceId });
-  await expect(createGrant(service, 401, { workspaceId })).rejects.toMatchObject({
+  const first = await createGrant(service, 60_000, { workspaceId });
+  await expect(createGrant(service, 40_001, { workspaceId })).rejects.toMatchObject({
     kind: "unprocessable",
     reason: "quota_exceeded",
-    violations: [{ code: "storage", limit: 1_000, used: 0n, reserved: 600n, requested: 401n }],
+    violations: [
+      { code: "storage", limit: 100_000, used: 0n, reserved: 60_000n, requested: 40_001n },
+    ],
   });
-  await createGrant(service, 1_000);
-  await createGrant(service, 400, { workspaceId });
+  await createGrant(service, 100_000);
+  await createGrant(service, 40_000, { workspaceId });
   await service.media.deleteMedia({ workspaceId, id: first.id });
-  await createGrant(service, 600, { workspaceId });
+  await createGrant(service, 60_000, { workspaceId });
 });
 
 test("concurrent uploads never exceed the storage limit of their workspace", async () => {
   const workspaceId = newId();
   const results = await Promise.allSettled(
-    Array.from({ length: 20 }, () => createGrant(service, 300, { workspaceId })),
+    Array.from({ length: 20 }, () => createGrant(service, 30_000, { workspaceId })),
   );
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
 });
@@ -45,7 +49,7 @@ test.each(["pending", "deleting"])(
       insert into media (id, workspace_id, status, kind, content_type, bytes, file_name, lease_until)
       select gen_random_uuid(), ${workspaceId}, ${status}, 'image', 'image/png', 1, 'a.png', 'infinity'
       from generate_series(1, 999)`;
-    await service.storage.setStorageLimit({ workspaceId, limitBytes: 10_000n });
+    await service.storage.setStorageLimit({ workspaceId, limitBytes: 20_000_000n });
     const last = await createGrant(service, 1, { workspaceId });
     await expect(createGrant(service, 1, { workspaceId })).rejects.toMatchObject({
       reason: "quota_exceeded",
@@ -58,6 +62,7 @@ test.each(["pending", "deleting"])(
 
 test("CreateUpload calls of one workspace that wait for each other leave database connections for other workspaces", async () => {
   const workspaceId = newId();
+  await service.storage.setStorageLimit({ workspaceId, limitBytes: 1_000_000n });
   let calls: Promise<unknown>[] = [];
   await service.sql.begin(async (tx) => {
     await lockStorage(tx, workspaceId);
@@ -70,7 +75,7 @@ test("CreateUpload calls of one workspace that wait for each other leave databas
 test("the used storage of a workspace includes stored files until their objects are deleted, and excludes rejected files", async () => {
   const workspaceId = newId();
   const body = await png();
-  const bytes = BigInt(body.length);
+  const bytes = BigInt(MIN_FILE_BYTES);
   const grant = await createGrant(service, body.length, { workspaceId });
   expect(await storageOf(workspaceId)).toMatchObject({ usedBytes: 0n, reservedBytes: bytes });
   await upload(service, grant, body);
@@ -90,19 +95,19 @@ test("the used storage of a workspace includes stored files until their objects 
 
 test("an operator sets and removes the storage limit of one workspace", async () => {
   const workspaceId = newId();
-  await service.storage.setStorageLimit({ workspaceId, limitBytes: 2_000n });
-  expect(await storageOf(workspaceId)).toMatchObject({ limitBytes: 2_000n, isDefault: false });
-  await createGrant(service, 1_500, { workspaceId });
+  await service.storage.setStorageLimit({ workspaceId, limitBytes: 200_000n });
+  expect(await storageOf(workspaceId)).toMatchObject({ limitBytes: 200_000n, isDefault: false });
+  await createGrant(service, 150_000, { workspaceId });
   await service.storage.setStorageLimit({ workspaceId, limitBytes: 0n });
   await expect(createGrant(service, 1, { workspaceId })).rejects.toMatchObject({
     reason: "quota_exceeded",
   });
   await service.storage.setStorageLimit({ workspaceId });
   expect(await storageOf(workspaceId)).toEqual({
-    limitBytes: 1_000n,
+    limitBytes: 100_000n,
     isDefault: true,
     usedBytes: 0n,
-    reservedBytes: 1_500n,
+    reservedBytes: 150_000n,
   });
 });
 
@@ -112,6 +117,23 @@ test.each([
 ])("SetStorageLimit refuses %s", async (_, request) => {
   await expect(service.storage.setStorageLimit(request)).rejects.toMatchObject({
     reason: "invalid_request",
+  });
+});
+
+test("the media of a workspace, also rejected ones, are counted, and at 1,000,000 a further one is refused", async () => {
+  const workspaceId = newId();
+  const { id } = await createGrant(service, 100, { workspaceId });
+  await service.sql`update media set status = 'rejected', rejection = '{}' where id = ${id}`;
+  await createGrant(service, 100, { workspaceId });
+  const stored = await readStorage(service.sql, workspaceId);
+  expect(stored).toMatchObject({ mediaCount: 2, uploadCount: 1 });
+
+  const sql = (() => Promise.resolve([{ ...stored, mediaCount: 1_000_000 }])) as unknown as Sql;
+  const demand = { workspaceId, bytes: 1, defaultLimitBytes: 1_000_000_000 };
+  const storageTurns = createStorageTurns();
+  await expect(checkStorage({ sql, storageTurns }, demand)).rejects.toMatchObject({
+    reason: "quota_exceeded",
+    violations: [{ code: "stored_files", limit: 1_000_000, actual: 1_000_000 }],
   });
 });
 
@@ -125,7 +147,7 @@ test("an import beyond the storage limit of its workspace is refused and leaves 
 
   await expect(importWith(0)).rejects.toMatchObject(refused);
   expect(host.requests).toEqual([]);
-  await expect(importWith(17)).rejects.toMatchObject(refused);
+  await expect(importWith(MIN_FILE_BYTES - 1)).rejects.toMatchObject(refused);
   expect(await importer.remains(workspaceId)).toEqual({ rows: 0, objects: 0, files: 0 });
-  expect(await importWith(18)).toMatchObject({ media: { status: "ready" } });
+  expect(await importWith(MIN_FILE_BYTES)).toMatchObject({ media: { status: "ready" } });
 });

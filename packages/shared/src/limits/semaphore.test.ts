@@ -383,3 +383,13 @@ test.each([
     for (const each of waiting) (await each)[Symbol.dispose]();
   },
 );
+
+test("requests without an owner that fill the queue lose their places to an owner with fewer requests", async () => {
+  const semaphore = new Semaphore({ total: 1, maxWaiting: 3 });
+  using _held = await semaphore.acquire({ shares: [] });
+  const ownerless = [1, 2, 3].map(() => request(semaphore, { shares: [] }));
+  const owned = request(semaphore, { shares: [{ key: "a" }] });
+  await settle();
+  expect(ownerless.map(({ refused }) => refused !== undefined)).toEqual([false, false, true]);
+  expect(owned.refused).toBeUndefined();
+});

@@ -33,7 +33,10 @@ export interface Share {
 export interface AcquireOptions {
   /** Each owner may use at most `perKey`; calls without a key have one common owner. */
   readonly key?: string;
-  /** A call gets permits when every limit has room. `key` is then ignored. */
+  /**
+   * A call gets permits when every limit has room. `key` is then ignored. In the queue, calls
+   * without shares have one common owner.
+   */
   readonly shares?: readonly Share[];
   /** For example one for each byte. More than the limits allow gets as many as they allow. */
   readonly amount?: number;
@@ -106,9 +109,10 @@ export class Semaphore {
   #enqueue({ key = "", amount = 1, ...options }: AcquireOptions): Request {
     const { total, perKey } = this.#limits;
     const shares = options.shares ?? [{ key, max: perKey }];
+    const owners = shares.flatMap(({ key: owner, isCommon = false }) => (isCommon ? [] : owner));
     const request = {
       shares,
-      owners: shares.flatMap(({ key: owner, isCommon = false }) => (isCommon ? [] : owner)),
+      owners: owners.length === 0 ? [""] : owners,
       amount: Math.min(amount, total, ...shares.map(({ max = total }) => max)),
       number: (this.#requests += 1),
       line: JSON.stringify(shares),

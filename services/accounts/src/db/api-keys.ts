@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { isSessionOpen, type SessionLimits } from "#src/db/dashboard-sessions.ts";
+import type { Grantor } from "#src/db/grantors.ts";
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -23,7 +24,7 @@ export interface NewApiKey {
   readonly workspaceIds: readonly string[];
   readonly expiresAt: Date | undefined;
   /** The key that asks for this one, which ends with it at the latest. */
-  readonly grantorId: string | undefined;
+  readonly grantor: Grantor;
 }
 
 /** Returns undefined, and inserts nothing, when `expiresAt` has passed by the database's clock. */
@@ -31,10 +32,11 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
   const expiresAt = key.expiresAt ?? null;
   const [row] = await sql<ApiKeyRow[]>`
     with inserted as (
-      insert into api_keys (id, hash, prefix, name, scopes, expires_at)
-      select ${key.id}, ${key.hash}, ${key.prefix}, ${key.name}, ${key.scopes}::text[], least(
+      insert into api_keys (id, hash, prefix, name, scopes, made_by, expires_at)
+      select ${key.id}, ${key.hash}, ${key.prefix}, ${key.name}, ${key.scopes}::text[],
+        ${key.grantor.rootKeyId ?? null}, least(
         ${expiresAt}::timestamptz,
-        (select expires_at from api_keys where id = ${key.grantorId ?? null})
+        (select expires_at from api_keys where id = ${key.grantor.keyId ?? null})
       )
       where ${expiresAt}::timestamptz is null or ${expiresAt}::timestamptz > now()
       returning id, prefix, name, scopes, expires_at, last_used_at, created_at

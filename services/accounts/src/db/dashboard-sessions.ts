@@ -138,28 +138,6 @@ export async function insertSession(
     )`;
 }
 
-/**
- * Deletes the session that a new one replaces, and the oldest ones beyond `keep`. Those that a
- * concurrent login deletes are skipped, so that two logins never deadlock.
- */
-export async function deleteReplacedSessions(
-  tx: TransactionSql,
-  replaced: { readonly workspaceId: string; readonly hash: Uint8Array; readonly keep: number },
-): Promise<void> {
-  const { workspaceId, hash, keep } = replaced;
-  await tx`
-    delete from dashboard_sessions
-    where hash = ${hash}
-    or id in (
-      select id
-      from dashboard_sessions
-      where workspace_id = ${workspaceId}
-      order by id desc
-      offset ${keep}
-      for update skip locked
-    )`;
-}
-
 /** Newest first, without sessions that have ended; one session if an id is given. */
 export async function listSessions(
   sql: ISql,

@@ -66,7 +66,7 @@ async function storeRefreshedTokens(
 
 type RefresherDependencies = Pick<
   Dependencies,
-  "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId" | "nudge"
+  "sql" | "logger" | "connectors" | "credentialKeys" | "deploymentId" | "otherCells" | "nudge"
 >;
 
 const refreshesTotal = createCounter(

@@ -7,7 +7,10 @@ import type { AccountKey } from "#src/db/accounts.ts";
 import { isConnectedElsewhere } from "#src/db/connected-elsewhere.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-type RevokeDependencies = Pick<Dependencies, "sql" | "logger" | "connectors" | "deploymentId">;
+type RevokeDependencies = Pick<
+  Dependencies,
+  "sql" | "logger" | "connectors" | "deploymentId" | "otherCells"
+>;
 
 /** The account is already disconnected, so the caller should not wait longer. */
 const REVOKE_TIMEOUT_MS = 8_000;
@@ -27,10 +30,12 @@ export async function revokeTokens(
   readTokens: () => RevokedTokens | undefined,
 ): Promise<Revocation> {
   if (!isPlatformId(platform)) return NOT_CONFIGURED;
-  const { sql, connectors, logger, deploymentId } = deps;
+  const { sql, connectors, logger, deploymentId, otherCells } = deps;
   // If the database does not answer, the person's grant is treated as shared with another
   // workspace, because revoking a shared grant would disconnect the account of that workspace, too.
-  const isShared = await isConnectedElsewhere(sql, accountId).catch(() => true);
+  // The same holds for other cells, whose accounts this one does not know.
+  const isShared =
+    otherCells.size > 0 || (await isConnectedElsewhere(sql, accountId).catch(() => true));
   const reason = reasonNotToRevoke(AUTHORIZATIONS[platform].revocation, isShared);
   if (reason !== undefined) return { outcome: "not_attempted", reason };
   const isOwn = await readOwnership(sql, deploymentId).then(

@@ -12,6 +12,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import { type ApiKeyRow, countMostKeys, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
+import { countMadeKeys, lockGrantor } from "#src/db/grantors.ts";
 import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
@@ -39,18 +40,24 @@ function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
 
 /** Of a workspace. Lists of keys are not paged. */
 const MAX_KEYS = 500;
+/** That one key makes in its sessions, with those that they make. */
+const MAX_MADE_KEYS = 100;
 
-type Asked = Omit<NewApiKey, "grantorId">;
+type Asked = Omit<NewApiKey, "grantor">;
+
+function assertFewer(count: number, limit: number): void {
+  if (count >= limit)
+    throw unprocessable("validation_failed", [{ code: "too_many_keys", limit, actual: count + 1 }]);
+}
 
 async function insertAudited(sql: Sql, key: Asked): Promise<ApiKeyRow | undefined> {
   return await sql.begin(async (tx) => {
     await assertUnfrozen(tx, key.workspaceIds);
-    const count = await countMostKeys(tx, key.workspaceIds);
-    if (count >= MAX_KEYS)
-      throw unprocessable("validation_failed", [
-        { code: "too_many_keys", limit: MAX_KEYS, actual: count + 1 },
-      ]);
-    const row = await insertApiKey(tx, { ...key, grantorId: findContext()?.origin?.keyId });
+    const grantor = await lockGrantor(tx, findContext()?.origin ?? {}, key.workspaceIds);
+    assertFewer(await countMostKeys(tx, key.workspaceIds), MAX_KEYS);
+    if (grantor.rootKeyId !== undefined)
+      assertFewer(await countMadeKeys(tx, grantor.rootKeyId), MAX_MADE_KEYS);
+    const row = await insertApiKey(tx, { ...key, grantor });
     if (row !== undefined) await appendAudit(tx, toAuditEntries("key.create", row));
     return row;
   });

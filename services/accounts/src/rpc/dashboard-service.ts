@@ -14,13 +14,12 @@ import type {
   RevokeDashboardSessionsRequest,
   RevokeDashboardSessionsResponseSchema,
 } from "@postrider/contracts/accounts/v1/dashboard_service_pb";
-import { appendAudit } from "@postrider/shared/audit/append";
+import { appendAudit, type AuditEntry } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { assertIds, isId, newId } from "@postrider/shared/ids";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
 import {
-  deleteReplacedSessions,
   deleteSessions,
   findMovedTo,
   insertLink,
@@ -32,6 +31,7 @@ import {
   type SessionRow,
   takeLink,
 } from "#src/db/dashboard-sessions.ts";
+import { deleteReplacedSessions, type SessionMaxima } from "#src/db/replaced-sessions.ts";
 import { countWorkspaces, listWorkspacesByIds } from "#src/db/workspaces.ts";
 import { hashSecret } from "#src/domain/connect-links.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
@@ -65,8 +65,7 @@ export async function issueDashboardLink(
 
 type Response = MessageInitShape<typeof OpenDashboardSessionResponseSchema>;
 
-/** Of one workspace. With one more, the oldest one ends. */
-const MAX_SESSIONS = 200;
+const MAX_SESSIONS: SessionMaxima = { perKey: 20, perWorkspace: 200 };
 const MAX_USER_AGENT = 100;
 
 async function findLogin(
@@ -94,14 +93,27 @@ function workspaceOf({ workspaceIds }: Login, named: string | undefined): string
   return workspaceIds.length === 1 ? workspaceIds[0] : undefined;
 }
 
-function auditOf(id: string, workspaceId: string, { keyId }: Login, userAgent: string) {
+/** One entry for the new session, and one for each that had to make room for it. */
+function auditOf(
+  { id, ended }: { readonly id: string; readonly ended: readonly string[] },
+  workspaceId: string,
+  { keyId }: Login,
+  userAgent: string,
+): readonly AuditEntry[] {
   const actor =
     keyId === undefined
       ? ({ kind: "session", id } as const)
       : ({ kind: "key", id: keyId } as const);
-  const subject = { type: "session", id } as const;
+  const about = (sessionId: string) =>
+    ({ subject: { type: "session", id: sessionId }, workspaceId, actor }) as const;
   const details = { openedWith: keyId === undefined ? "link" : "key", userAgent };
-  return { action: "session.open", subject, workspaceId, details, actor } as const;
+  return [
+    { action: "session.open", ...about(id), details },
+    ...ended.map(
+      (each) =>
+        ({ action: "session.revoke", ...about(each), details: { madeRoomFor: id } }) as const,
+    ),
+  ];
 }
 
 /**
@@ -122,12 +134,12 @@ export async function openDashboardSession(
     if (workspaceId === undefined && request.workspaceId === undefined)
       return { outcome: "workspace_required", workspaceIds: [...login.workspaceIds] };
     if (workspaceId === undefined) return await refuse(tx, request);
-    const replaced = { workspaceId, hash: request.replacedHash, keep: MAX_SESSIONS - 1 };
-    await deleteReplacedSessions(tx, replaced);
+    const replaced = { workspaceId, hash: request.replacedHash, keyId: login.keyId };
+    const ended = await deleteReplacedSessions(tx, replaced, MAX_SESSIONS);
     const hash = hashApiKey(token);
     const { lifetimeMs } = sessionLimits;
     await insertSession(tx, { ...login, id, hash, workspaceId, userAgent, lifetimeMs });
-    await appendAudit(tx, [auditOf(id, workspaceId, login, userAgent)]);
+    await appendAudit(tx, auditOf({ id, ended }, workspaceId, login, userAgent));
     const opened = await readDashboardSession(tx, sessionLimits, { workspaceId, id });
     return { outcome: "opened", token, ...opened };
   });

@@ -55,3 +55,26 @@ test.each([
   }
   expect(await outcome).toMatchObject({ reason: "import_failed" });
 });
+
+test("a download of unknown length reserves the space of a video in parts, as its bytes arrive", async () => {
+  const start = Buffer.concat([Buffer.from("\0\0\0\x18ftypisom"), Buffer.alloc(1_000)]);
+  const body = Readable.from([start, Buffer.alloc(31_000_000), Buffer.alloc(2_000_000)]);
+  const url = new URL("https://files.example.com/a");
+  const answer = { url, status: 200, headers: {}, body, [Symbol.asyncDispose]: async () => {} };
+  const reserved: unknown[] = [];
+  await downloadFile(
+    { send: () => Promise.resolve(answer) },
+    {
+      url: url.href,
+      path: join(folder, "file"),
+      limits: { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 },
+      totalMs: 60_000,
+      signal: new AbortController().signal,
+      reserve: (space) => Promise.resolve(reserved.push(space)).then(() => undefined),
+    },
+  );
+  expect(reserved).toEqual([
+    { bytes: 1_000_000_000, part: { bytes: 32_000_000, isFirst: true } },
+    { bytes: 1_000_000_000, part: { bytes: 32_000_000, isFirst: false } },
+  ]);
+});

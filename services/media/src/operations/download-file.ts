@@ -11,11 +11,17 @@ import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import { connectionReason, hasNoAddress } from "#src/domain/download-failure.ts";
 import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/real-content-type.ts";
 import { atMinimumRate, TooSlowError } from "#src/storage/at-minimum-rate.ts";
+import type { SpaceRequest } from "#src/storage/temp-space.ts";
 import { writeNewFile } from "#src/storage/write-new-file.ts";
 
 const MAX_REDIRECTS = 3;
 /** Other downloads may wait for the disk space that this one holds. */
 const STALL_MS = 10_000;
+/**
+ * Space for a file of unknown length is reserved in parts of this size. A slow download would
+ * otherwise hold the space of the largest video.
+ */
+const PART_BYTES = 32_000_000;
 
 export interface Download {
   readonly url: string;
@@ -24,8 +30,8 @@ export interface Download {
   readonly limits: SizeLimits;
   readonly totalMs: number;
   readonly signal: AbortSignal;
-  /** Waits for disk space; called once, before the file is written. */
-  readonly reserve: (bytes: number) => Promise<void>;
+  /** Waits for disk space before bytes are written. */
+  readonly reserve: (space: Pick<SpaceRequest, "bytes" | "part">) => Promise<void>;
 }
 
 /**
@@ -129,6 +135,7 @@ async function* limitBytes(
   { limits, reserve }: Pick<Download, "limits" | "reserve">,
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
+  let reserved = 0;
   let limit: number | undefined;
   let start = new Uint8Array();
   for await (const chunk of body) {
@@ -137,11 +144,16 @@ async function* limitBytes(
       start = Buffer.concat([start, chunk.subarray(0, VIDEO_START_BYTES - start.length)]);
     if (limit === undefined && start.length >= VIDEO_START_BYTES) {
       limit = startsLikeVideo(start) ? limits.maxVideoBytes : limits.maxImageBytes;
-      assertWithin(Math.max(bytes, announced), limit);
-      // The HTTP client rejects a body that is longer than its `Content-Length`.
-      await reserve(announced === 0 ? limit : announced);
+      assertWithin(announced, limit);
     }
     assertWithin(bytes, limit);
+    if (limit !== undefined && bytes > reserved) {
+      const length = announced === 0 ? limit : announced;
+      const next = Math.min(announced === 0 ? PART_BYTES : announced, length - reserved);
+      const part = { bytes: Math.max(next, bytes - reserved), isFirst: reserved === 0 };
+      await reserve({ bytes: length, part });
+      reserved += part.bytes;
+    }
     yield chunk;
   }
 }

@@ -11,7 +11,7 @@ import { describeNotMedia, type Answered } from "#src/domain/download-failure.ts
 import type { InspectedMedia, InspectFile } from "#src/domain/inspected-media.ts";
 import { toRejection } from "#src/domain/stored-media.ts";
 import type { TempSpace } from "#src/storage/temp-space.ts";
-import { downloadFile } from "./download-file.ts";
+import { type Download, downloadFile } from "./download-file.ts";
 
 const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200, maxWaitingPerShare: 25 };
 /** Maximum number of imports per workspace in one process. Further imports wait. */
@@ -94,8 +94,8 @@ export class Imports implements AsyncDisposable {
     const path = join(folder, "import");
     signal.throwIfAborted();
     using reserved = new DisposableStack();
-    const reserve = async (bytes: number): Promise<void> => {
-      reserved.use(await space.reserve({ workspaceId, bytes, signal }));
+    const reserve: Download["reserve"] = async (part) => {
+      reserved.use(await space.reserve({ workspaceId, signal, ...part }));
     };
     const contentType = await downloadFile(client, { url, path, limits, totalMs, signal, reserve });
     failpoint("media.import-downloaded");

@@ -5,13 +5,23 @@ import { isId } from "@postrider/shared/ids";
 import { readStorage } from "#src/db/storage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
-/** What a workspace stores and may store. */
+/**
+ * What a workspace stores and may store. Adds up all its media, so that only a few calls run at the
+ * same time.
+ */
 export async function readWorkspaceStorage(
-  { sql, storageBytes }: Pick<RpcDependencies, "sql" | "storageBytes">,
+  {
+    sql,
+    storageBytes,
+    storageTurns,
+  }: Pick<RpcDependencies, "sql" | "storageBytes" | "storageTurns">,
   workspaceId: string,
 ): Promise<MessageInitShape<typeof WorkspaceStorageSchema>> {
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
-  const { usedBytes, reservedBytes, limitBytes } = await readStorage(sql, workspaceId);
+  const { usedBytes, reservedBytes, limitBytes } = await storageTurns.run(
+    () => readStorage(sql, workspaceId),
+    { key: workspaceId },
+  );
   return {
     workspaceId,
     limitBytes: BigInt(limitBytes ?? storageBytes),

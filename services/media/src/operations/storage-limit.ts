@@ -1,10 +1,12 @@
 import { unprocessable } from "@postrider/shared/errors";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { lockStorage, readStorage } from "#src/db/storage.ts";
+import { lockStorage, MIN_FILE_BYTES, readStorage } from "#src/db/storage.ts";
 
 /** Keeps the query fast that adds up the bytes of uploads that are not ready. */
 const MAX_UPLOADS = 1_000;
+/** Bounds the rows of a workspace. Rejected media count until their rows are deleted. */
+const MAX_MEDIA = 1_000_000;
 
 export interface StorageDemand {
   readonly workspaceId: string;
@@ -34,13 +36,19 @@ export function createStorageTurns(): StorageTurns {
  * @throws `quota_exceeded`
  */
 async function assertStorage(sql: ISql, demand: StorageDemand): Promise<number> {
-  const { workspaceId, bytes: requested, defaultLimitBytes } = demand;
+  const { workspaceId, defaultLimitBytes } = demand;
+  const requested = Math.max(demand.bytes, MIN_FILE_BYTES);
   const {
     usedBytes: used,
     reservedBytes: reserved,
     uploadCount,
+    mediaCount,
     limitBytes,
   } = await readStorage(sql, workspaceId);
+  if (mediaCount >= MAX_MEDIA)
+    throw unprocessable("quota_exceeded", [
+      { code: "stored_files", limit: MAX_MEDIA, actual: mediaCount },
+    ]);
   const limit = limitBytes ?? defaultLimitBytes;
   if (used + reserved + requested <= limit) return uploadCount;
   throw unprocessable("quota_exceeded", [

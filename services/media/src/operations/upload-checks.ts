@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { join } from "node:path";
+import { appendDeed, type Deed } from "@postrider/shared/audit/deeds";
 import { newId } from "@postrider/shared/ids";
 import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
@@ -149,7 +150,11 @@ export class UploadChecks implements AsyncDisposable {
     violation: MediaViolation,
   ): Promise<CheckOutcome> {
     const { sql, store, logger } = this.#options;
-    const rejected = await markRejected(sql, lease, toRejection(violation));
+    const rejected = await sql.begin(async (tx) => {
+      const row = await markRejected(tx, lease, toRejection(violation));
+      if (row !== undefined) await appendDeed(tx, completed(media));
+      return row;
+    });
     failpoint("media.rejected");
     if (rejected === undefined || rejected.objectKey === null) return "settled";
     try {
@@ -170,8 +175,9 @@ export class UploadChecks implements AsyncDisposable {
     failpoint("media.checked");
     const ready = await sql.begin(async (tx) => {
       const row = await markReady(tx, lease, media, { objectKey: key, deliveryKey });
-      if (row !== undefined)
-        await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
+      if (row === undefined) return undefined;
+      await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
+      await appendDeed(tx, completed(row));
       return row;
     });
     // The media were deleted or another check holds the lease, so the file that this check wrote is
@@ -181,6 +187,11 @@ export class UploadChecks implements AsyncDisposable {
     nudgeRelay();
     return "settled";
   }
+}
+
+/** Recorded with the result, so that a repeated or refused request adds nothing. */
+function completed({ workspaceId, id }: StoredMedia): Deed {
+  return { action: "media.complete_upload", subject: { type: "media", id }, workspaceId };
 }
 
 /** The inspection needs random access. */

@@ -4,7 +4,6 @@ import type {
   CompleteUploadRequest,
   CompleteUploadResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
-import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable, unprocessable } from "@postrider/shared/errors";
 import { assertIds } from "@postrider/shared/ids";
 import { findMedia } from "#src/db/media.ts";
@@ -24,16 +23,10 @@ export async function completeUpload(
 ): Promise<MessageInitShape<typeof CompleteUploadResponseSchema>> {
   assertIds(workspaceId, id);
   const endsAt = performance.now() + completeMs;
-  let isRecorded = false;
   for (;;) {
     const media = await findMedia(sql, workspaceId, id);
     throwIfNotCheckable(media);
     if (media.status === "ready") return { media: toMedia(media) };
-    if (!isRecorded) {
-      const subject = { type: "media", id } as const;
-      await appendDeed(sql, { action: "media.complete_upload", subject, workspaceId });
-      isRecorded = true;
-    }
     const outcome = await within(checks.run(media), endsAt - performance.now());
     throwIfNotRetryable(outcome);
     if (performance.now() >= endsAt) throw unavailable();

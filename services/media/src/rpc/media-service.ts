@@ -48,7 +48,7 @@ const MAX_LIMIT = 100;
  * the id of another workspace it shows nothing but a page of the caller's own media.
  */
 export async function listMedia(
-  deps: Pick<RpcDependencies, "sql" | "storageBytes">,
+  deps: Pick<RpcDependencies, "sql" | "storageBytes" | "storageTurns">,
   request: ListMediaRequest,
 ): Promise<MessageInitShape<typeof ListMediaResponseSchema>> {
   const { workspaceId, limit, cursor, kind, unused: isUnused } = request;

@@ -7,7 +7,7 @@ import { lockStorage, readStorage, setStorageLimit } from "#src/db/storage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { readWorkspaceStorage } from "#src/operations/read-workspace-storage.ts";
 
-type Deps = Pick<RpcDependencies, "sql" | "storageBytes">;
+type Deps = Pick<RpcDependencies, "sql" | "storageBytes" | "storageTurns">;
 
 export function createStorageService(deps: Deps): ServiceImpl<typeof StorageService> {
   return {
@@ -26,7 +26,7 @@ export function createStorageService(deps: Deps): ServiceImpl<typeof StorageServ
 }
 
 /** Null means the default limit. */
-async function changeLimit({ sql }: Deps, workspaceId: string, bytes: number | null) {
+async function changeLimit({ sql }: Pick<Deps, "sql">, workspaceId: string, bytes: number | null) {
   await sql.begin(async (tx) => {
     await lockStorage(tx, workspaceId);
     const { limitBytes } = await readStorage(tx, workspaceId);

@@ -71,3 +71,18 @@ test("one workspace gets at most half of the temporary space, whatever the lengt
   using _first = await space.reserve({ workspaceId: "a", bytes: 6_400, signal: NEVER });
   using _second = await space.reserve({ workspaceId: "b", bytes: 6_400, signal: NEVER });
 });
+
+test("files of unknown length that have begun leave space for others, and get their next parts before the share of the free space is looked at", async () => {
+  const space = new TempSpace({ folder, bytes: 6_400 });
+  const reserve = async (workspaceId: string, isFirst: boolean) =>
+    await space.reserve({
+      workspaceId,
+      bytes: 1_600,
+      part: { bytes: 800, isFirst },
+      signal: NEVER,
+    });
+  using _first = await reserve("a", true);
+  using _second = await reserve("b", true);
+  using _other = await space.reserve({ workspaceId: "c", bytes: 800, signal: NEVER });
+  using _next = await reserve("a", false);
+});

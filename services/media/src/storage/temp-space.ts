@@ -64,6 +64,8 @@ export interface SpaceRequest {
   readonly workspaceId: string;
   /** The maximum length while the file is not completely received. */
   readonly bytes: number;
+  /** The bytes that are needed now. Default: all. */
+  readonly part?: { readonly bytes: number; readonly isFirst: boolean };
   readonly signal: AbortSignal;
 }
 
@@ -97,16 +99,17 @@ export class TempSpace {
 
   /**
    * Waits for space before bytes are written; disposing frees it. A workspace gets at most half of
-   * the space.
+   * the space. Later parts of a file do not wait for a share of the free space: files that have
+   * begun would otherwise wait for each other.
    *
    * @throws `unavailable` when the wait takes too long; the signal's reason.
    */
-  async reserve({ workspaceId, bytes, signal }: SpaceRequest): Promise<Disposable> {
-    const amount = bytes * FILES_PER_INSPECTION;
-    const isSmall = amount <= this.#small.bytes * SMALL_FILE;
+  async reserve({ workspaceId, bytes, part, signal }: SpaceRequest): Promise<Disposable> {
+    const amount = (part?.bytes ?? bytes) * FILES_PER_INSPECTION;
+    const isSmall = bytes * FILES_PER_INSPECTION <= this.#small.bytes * SMALL_FILE;
     const budget = isSmall ? this.#small : this.#large;
     const shares = [
-      ...transferShares({ workspaceId }),
+      ...(part?.isFirst === false ? [] : transferShares({ workspaceId })),
       { key: `space of ${workspaceId}`, max: Math.floor(budget.bytes / 2) },
     ];
     return await budget.permits.acquire({ amount, signal, shares });

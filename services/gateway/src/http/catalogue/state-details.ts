@@ -1,4 +1,5 @@
 import { detail } from "./entry.ts";
+import { STORAGE_DETAILS } from "./storage-details.ts";
 
 export const STATE_DETAILS = {
   "mcp:drafts": detail(
@@ -44,28 +45,7 @@ export const STATE_DETAILS = {
     ],
     "publications",
   ),
-  storage: detail(
-    [
-      "The storage limit does not allow this[: the limit is {limit} bytes, used {used}, reserved {reserved}, requested {requested}].",
-      "Delete media that no post needs, or ask the operator for a higher limit.",
-    ],
-    [
-      "저장 용량 한도를 넘습니다[(한도 {limit}바이트, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
-      "쓰지 않는 미디어를 삭제하거나 운영자에게 상향을 요청해 주세요.",
-    ],
-    "bytes",
-  ),
-  pending_uploads: detail(
-    [
-      "The workspace has too many uploads that are not complete[: at most {limit}].",
-      "Complete some first, or wait until they expire.",
-    ],
-    [
-      "완료되지 않은 업로드가 너무 많습니다[(최대 {limit}개)].",
-      "먼저 일부를 완료하거나 만료될 때까지 기다려 주세요.",
-    ],
-    "uploads",
-  ),
+  ...STORAGE_DETAILS,
   too_many_drafts: detail(
     [
       "The workspace has as many drafts as it may have[: {actual} of {limit}].",
@@ -108,8 +88,14 @@ export const STATE_DETAILS = {
     "accounts",
   ),
   too_many_keys: detail(
-    ["The workspace has too many API keys[: at most {limit}].", "Revoke one first."],
-    ["API 키가 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 폐기해 주세요."],
+    [
+      "The workspace has, or this key made, too many API keys[: at most {limit}].",
+      "Revoke one first.",
+    ],
+    [
+      "워크스페이스의 API 키 또는 이 키가 만든 키가 너무 많습니다[(최대 {limit}개)].",
+      "먼저 하나를 폐기해 주세요.",
+    ],
     "keys",
   ),
   too_many_subscriptions: detail(

@@ -94,9 +94,11 @@ function registerStream(app: FastifyInstance, streams: EventStreams): void {
     raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
     const stream: OpenStream = { workspaceId, sessionId, response: raw };
     const endIfOver = async (): Promise<void> => {
-      if (await hasEnded()) raw.end();
+      if (await hasEnded()) streams.end(stream);
     };
     const check = setInterval(() => void endIfOver(), CHECK_KEY_MS).unref();
+    // Without a listener, an error of this connection would end the process.
+    raw.on("error", () => undefined);
     raw.once("close", () => {
       clearInterval(check);
       streams.remove(stream);

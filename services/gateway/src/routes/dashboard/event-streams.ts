@@ -77,7 +77,7 @@ export class EventStreams {
     if (this.#isFull())
       this.#most()
         .slice(0, 1)
-        .forEach((oldest) => this.#end(oldest));
+        .forEach((oldest) => this.end(oldest));
     const known = this.#streams.get(stream.workspaceId);
     const streams = known ?? new Set();
     this.#streams.set(stream.workspaceId, streams.add(stream));
@@ -126,13 +126,14 @@ export class EventStreams {
   }
 
   endAll(): void {
-    for (const stream of [...this.#streams.values()].flatMap((each) => [...each]))
-      this.#end(stream);
+    for (const stream of [...this.#streams.values()].flatMap((each) => [...each])) this.end(stream);
   }
 
-  #end(stream: OpenStream): void {
+  /** The end of a page that does not read would otherwise wait with its connection for ever. */
+  end(stream: OpenStream): void {
     this.remove(stream);
     stream.response.end();
+    if (stream.response.writableLength > 0) stream.response.destroy();
   }
 
   #isFull(): boolean {

@@ -2,6 +2,7 @@ import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { isProbe, type MediaClaims } from "@postrider/rest/media/links";
 import { notFound } from "@postrider/shared/errors";
 import { watchDownload } from "@postrider/shared/http/long-transfers";
+import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseRange } from "#src/http/byte-range.ts";
 import { toContentDisposition } from "#src/http/content-disposition.ts";
@@ -120,7 +121,9 @@ export function registerDownload(app: FastifyInstance, deps: Deps): void {
       throw notFound();
     }
     if (isProbe(claims)) return reply.status(204).send();
-    const file = await getFile(deps, claims, request.id);
+    // The calls count to the workspace of the file, which is all that a token says of its reader.
+    const context = { requestId: request.id, ...findContext(), workspaceId: claims.workspaceId };
+    const file = await runInContext(context, () => getFile(deps, claims, request.id));
     setHeaders(reply, file);
     if (matchesAny(request.headers["if-none-match"], file.etag)) return reply.status(304).send();
     if (request.method === "HEAD")

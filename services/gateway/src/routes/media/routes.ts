@@ -20,6 +20,7 @@ import {
 import { operation } from "#src/routes/operation.ts";
 import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
 import { IDEMPOTENCY_HEADERS, IdParams, NoQuery, REPLAYED_HEADER } from "#src/routes/schemas.ts";
+import type { OpenGrants } from "#src/routes/uploads/open-grants.ts";
 
 /**
  * Converts an upload grant to the form of the API. Its URL leads to the object store, or to the
@@ -48,7 +49,7 @@ function fromMediaChanges({ altText, coverMs }: Static<typeof UpdateMedia>) {
   });
 }
 
-type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links">;
+type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links"> & { readonly grants: OpenGrants };
 type Params = Static<typeof IdParams>;
 type PresignBody = Static<typeof PresignUpload>;
 type UpdateBody = Static<typeof UpdateMedia>;
@@ -85,7 +86,7 @@ function requireMedia(workspaceId: string, media: Media | undefined, links: Medi
   return toReadyMedia(workspaceId, media, links);
 }
 
-function registerPresign(api: FastifyInstance, { media, publicUrl }: Deps): void {
+function registerPresign(api: FastifyInstance, { media, publicUrl, grants }: Deps): void {
   const presign = operation({
     operationId: "presignUpload",
     summary: "Get a URL to upload a file to",
@@ -105,6 +106,7 @@ function registerPresign(api: FastifyInstance, { media, publicUrl }: Deps): void
     const length = BigInt(Math.min(bytes, Number.MAX_SAFE_INTEGER));
     const upload = { workspaceId, fileName, contentType, bytes: length };
     const grant = await media.createUpload(upload);
+    grants.add(grant);
     reply.status(201);
     return toUploadGrant(grant, publicUrl);
   });

@@ -1,0 +1,67 @@
+import { ServiceError } from "@postrider/shared/errors";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { RequestOrigin } from "@postrider/shared/telemetry/request-context";
+
+export interface Grantor {
+  readonly keyId: string | undefined;
+  /** The key with which a chain of keys that made keys began. */
+  readonly rootKeyId: string | undefined;
+}
+
+const ended = () => new ServiceError("unauthenticated", "unauthenticated");
+
+/**
+ * Locks the key and the session with which a key is made: gateways admit both for seconds after
+ * they were revoked. A concurrent revocation waits, or this call fails.
+ *
+ * @throws `unauthenticated` when the key or session has ended, or is not of all the workspaces.
+ */
+export async function lockGrantor(
+  tx: TransactionSql,
+  { keyId, sessionId }: Pick<RequestOrigin, "keyId" | "sessionId">,
+  workspaceIds: readonly string[],
+): Promise<Grantor> {
+  if (sessionId !== undefined) await lockSession(tx, sessionId, workspaceIds);
+  if (keyId === undefined) return { keyId, rootKeyId: undefined };
+  const [key] = await tx<{ rootKeyId: string }[]>`
+    select coalesce(made_by, id) as root_key_id
+    from api_keys
+    where id = ${keyId}
+    and revoked_at is null
+    and (expires_at is null or expires_at > now())
+    for share`;
+  // In a statement of its own, which also sees what ended while this one waited for the lock.
+  const members = await tx`
+    select 1
+    from api_key_workspaces
+    where api_key_id = ${keyId}
+    and workspace_id = any(${workspaceIds}::uuid[])`;
+  if (key === undefined || members.length < workspaceIds.length) throw ended();
+  return { keyId, ...key };
+}
+
+async function lockSession(
+  tx: TransactionSql,
+  id: string,
+  workspaceIds: readonly string[],
+): Promise<void> {
+  const [session] = await tx`
+    select 1
+    from dashboard_sessions
+    where id = ${id}
+    and workspace_id = all(${workspaceIds}::uuid[])
+    and expires_at > now()
+    for share`;
+  if (session === undefined) throw ended();
+}
+
+/** The keys that work and that a key made, or the keys that it made. */
+export async function countMadeKeys(tx: TransactionSql, rootKeyId: string): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count
+    from api_keys
+    where made_by = ${rootKeyId}
+    and revoked_at is null
+    and (expires_at is null or expires_at > now())`;
+  return row?.count ?? 0;
+}
