@@ -20,7 +20,6 @@ import {
   type ScheduledGroup,
 } from "#src/db/overview.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
-import { isRetryable } from "#src/domain/target.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { type RetryDeps, retryTargets } from "#src/operations/retry-targets.ts";
 
@@ -86,7 +85,15 @@ function toCauses(
     const key = keyOf({ ...group, code });
     const known =
       causes.get(key) ??
-      toCause({ ...group, code, isRetryable: false, message: null, count: 0, posts: [] });
+      toCause({
+        ...group,
+        code,
+        isRetryable: false,
+        message: null,
+        count: 0,
+        retryable: 0,
+        posts: [],
+      });
     const posts = [...known.posts, ...group.posts.map(toCausePost)];
     causes.set(key, { ...known, scheduled: group.count, posts });
   }
@@ -98,9 +105,8 @@ function keyOf({ accountId, code }: { readonly accountId: string; readonly code:
 }
 
 function toCause(group: FailureGroup): CauseJson {
-  const { accountId, platform, username, code, message, count } = group;
+  const { accountId, platform, username, code, message, count, retryable } = group;
   const target = { code, platform, status: "failed", retryable: group.isRetryable } as const;
-  const error = { code, message: "", retryable: group.isRetryable };
   return {
     accountId,
     platform,
@@ -110,7 +116,7 @@ function toCause(group: FailureGroup): CauseJson {
     cure: cureFor(target),
     message,
     failed: count,
-    retryable: isRetryable({ status: "failed", error }) ? count : 0,
+    retryable,
     scheduled: 0,
     posts: group.posts.map(toCausePost),
   };
