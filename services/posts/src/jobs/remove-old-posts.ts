@@ -1,8 +1,9 @@
 import type { Sql } from "@postrider/shared/postgres";
+import { inHalves } from "@postrider/shared/postgres/in-halves";
 import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { type MediaClient, releaseMedia } from "#src/clients/media.ts";
-import { endOfRetention, removeOldPosts } from "#src/db/old-posts.ts";
+import { endOfRetention, listOldPosts, removeOldPosts } from "#src/db/old-posts.ts";
 
 const EVERY_MS = 6 * 3_600_000;
 /** A page with seven targets a post locks and deletes some thousand rows in less than 100 ms. */
@@ -28,7 +29,17 @@ export async function removePage(
   after: string,
 ): Promise<string | undefined> {
   const endedBefore = endOfRetention(retentionDays);
-  const { last, removed } = await removeOldPosts(sql, { endedBefore, after, limit: PAGE_POSTS });
+  const page = await listOldPosts(sql, { endedBefore, after, limit: PAGE_POSTS });
+  const removals = await inHalves(
+    page,
+    (ids) => removeOldPosts(sql, ids, endedBefore),
+    (postId, err) =>
+      logger.error(
+        { err, postId, job: "remove-old-posts" },
+        "an old post could not be removed within the time limit of the database; the next run tries again",
+      ),
+  );
+  const removed = removals.flat();
   const former = removed.flatMap(({ workspaceId, postId, mediaIds }) =>
     mediaIds.map((mediaId) => ({ workspaceId, postId, mediaId })),
   );
@@ -38,7 +49,7 @@ export async function removePage(
       { job: "remove-old-posts", count: removed.length },
       "ended posts that are older than POST_RETENTION_DAYS were removed",
     );
-  return last;
+  return page.at(-1);
 }
 
 export function startRemovingOldPosts(removal: Removal): AsyncDisposable {
