@@ -42,8 +42,9 @@ class TooLarge extends Error {}
 
 /**
  * Records in batches. While the database is unavailable, it tries without end, because an outcome
- * is stored nowhere else. A batch that exceeds a limit of the database is halved. Refused results and damaged rows are recorded one by one, so that they
- * delay no others: unchanged, without the texts of the other side, at last without a decision.
+ * is stored nowhere else. A batch that exceeds a limit of the database is halved. Refused results
+ * and damaged rows are recorded one by one, so that they delay no others: unchanged, without the
+ * texts of the other side, at last without a decision.
  */
 export class Recorder<E, R = void> {
   readonly #options: RecorderOptions<E, R>;

@@ -47,8 +47,9 @@ export async function listOldPosts(
 }
 
 /**
- * Removes those of the posts that are removable. The lock is taken before the removal, so a request that changes the post at
- * the same time either keeps it or finds it gone; a post that is locked stays until the next run.
+ * Removes those of the posts that are removable. The lock is taken before the removal, so a request
+ * that changes the post at the same time either keeps it or finds it gone; a post that is locked
+ * stays until the next run.
  */
 export async function removeOldPosts(
   sql: Sql,

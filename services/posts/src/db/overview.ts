@@ -1,7 +1,6 @@
 import { MAX_COUNT } from "@postrider/rest/dashboard/parts";
 import type { ISql } from "@postrider/shared/postgres";
 import type { PostStatus } from "#src/domain/post-status.ts";
-import { MAX_GENERATIONS } from "#src/domain/target.ts";
 
 /**
  * How many failed and partly published posts, and how many scheduled ones, are looked at. Reading
@@ -94,21 +93,22 @@ function causePosts(sql: ISql) {
 }
 
 /** Of a failed target `t`, as in `domain/target.ts`. */
-function isRetryable(sql: ISql) {
-  return sql`(t.error_code <> 'outcome_unknown' and t.generation < ${MAX_GENERATIONS})`;
+function isRetryable(sql: ISql, maxGenerations: number) {
+  return sql`(t.error_code <> 'outcome_unknown' and t.generation < ${maxGenerations})`;
 }
 
 /** Failed targets of the newest posts that failed or partly failed, by account and code. */
 export async function listFailureGroups(
   sql: ISql,
   workspaceId: string,
+  maxGenerations: number,
 ): Promise<readonly FailureGroup[]> {
   return await sql<FailureGroup[]>`
     with needing as materialized (${newestOf(sql, workspaceId, ["failed", "partial"])}),
     failed as (
       select t.account_id, t.platform, t.username, t.error_code as code, t.error_retryable,
         nullif(t.error_message, '') as message, p.id as post_id, t.id as target_id, p.status, p.content, p.scheduled_at,
-        p.created_at, t.permalink, ${isRetryable(sql)} as can_retry,
+        p.created_at, t.permalink, ${isRetryable(sql, maxGenerations)} as can_retry,
         row_number() over (
           partition by t.account_id, t.error_code order by p.effective_at desc, p.id desc
         ) as place
@@ -175,10 +175,11 @@ export async function listRetryablePosts(
     readonly workspaceId: string;
     readonly accountId: string;
     readonly code: string | undefined;
+    readonly maxGenerations: number;
   },
   limit: number,
 ): Promise<readonly string[]> {
-  const { workspaceId, accountId, code } = account;
+  const { workspaceId, accountId, code, maxGenerations } = account;
   const rows = await sql<{ id: string }[]>`
     with needing as materialized (${newestOf(sql, workspaceId, ["failed", "partial"])})
     select p.id
@@ -190,7 +191,7 @@ export async function listRetryablePosts(
       and t.workspace_id = p.workspace_id
       and t.account_id = ${accountId}
       and t.status = 'failed'
-      and ${isRetryable(sql)}
+      and ${isRetryable(sql, maxGenerations)}
       ${code === undefined ? sql`` : sql`and t.error_code = ${code}`}
     )
     order by p.effective_at, p.id

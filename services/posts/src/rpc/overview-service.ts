@@ -20,6 +20,7 @@ import {
   type ScheduledGroup,
 } from "#src/db/overview.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
+import { MAX_GENERATIONS } from "#src/domain/target.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { type RetryDeps, retryTargets } from "#src/operations/retry-targets.ts";
 
@@ -46,7 +47,7 @@ export async function getOverview(
   const connected = new Set(accounts.map(({ id }) => id));
   const [counts, failures, scheduled] = await Promise.all([
     countPostsByStatus(sql, workspaceId, STATUSES),
-    listFailureGroups(sql, workspaceId),
+    listFailureGroups(sql, workspaceId, MAX_GENERATIONS),
     listScheduledGroups(sql, workspaceId, working),
   ]);
   const willFail = (accountId: string): WillFail =>
@@ -143,7 +144,8 @@ export async function retryAccount(
   { workspaceId, accountId, code }: RetryAccountRequest,
 ): Promise<MessageInitShape<typeof RetryAccountResponseSchema>> {
   assertIds(workspaceId, accountId);
-  const found = await listRetryablePosts(deps.sql, { workspaceId, accountId, code }, MAX_POSTS + 1);
+  const account = { workspaceId, accountId, code, maxGenerations: MAX_GENERATIONS };
+  const found = await listRetryablePosts(deps.sql, account, MAX_POSTS + 1);
   let retried = 0;
   const refused: { postId: string; code: string }[] = [];
   for (const postId of found.slice(0, MAX_POSTS))

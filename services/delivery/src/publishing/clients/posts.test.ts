@@ -21,5 +21,5 @@ test("the contents of many targets are asked for in several calls, and returned 
   }));
   const contents = await fetchContents(peer.client(TargetService), targets);
   expect(contents.map(({ ref }) => ref?.targetId)).toEqual(targets.map(({ targetId }) => targetId));
-  expect(counts.toSorted()).toEqual([10, 25, 25]);
+  expect(counts.toSorted((a, b) => a - b)).toEqual([10, 25, 25]);
 });
