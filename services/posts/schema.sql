@@ -200,6 +200,7 @@ create table posts.quota_usage (
   period text not null,
   used integer not null default 0,
   reserved integer not null default 0,
+  released integer not null default 0,
   exhausted_at timestamp with time zone,
   constraint quota_usage_pkey PRIMARY KEY (workspace_id, subject, period)
 );

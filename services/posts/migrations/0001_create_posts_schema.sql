@@ -335,11 +335,19 @@ create table quota_usage (
   period text not null,
   used int not null default 0,
   reserved int not null default 0,
+  -- In the counter of a month: how often a target of the workspace failed or was cancelled and gave its share back. Such
+  -- targets are kept as long as others.
+  released int not null default 0,
   -- When the counter of a workspace first reached its limit. The event about the used-up quota is published once, by
   -- the post that sets this time.
   exhausted_at timestamptz,
   primary key (workspace_id, subject, period)
 ) with (fillfactor = 50);
+
+-- How many targets may have given their share of a quota back before it accepts no more. As in `domain/quota.ts`.
+create function max_released(quota bigint) returns bigint language sql immutable as $$
+  select greatest(20 * quota, 10000)
+$$;
 
 -- A removed workspace publishes no more: what it reserved is free for the others. What it used remains used.
 create function free_removed_quota() returns trigger language plpgsql as $$

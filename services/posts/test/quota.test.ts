@@ -46,6 +46,35 @@ test("a monthly quota of which 20 is left accepts exactly 20 of 50 concurrent po
   expect(stored.posts).toHaveLength(20);
 });
 
+test("a workspace whose posts failed or were cancelled 10,000 times in a month publishes no more in it, neither with new posts nor with drafts or retries", async () => {
+  const request = workspaceWith({ monthlyQuota: 2 });
+  const { workspaceId } = request;
+  const draft = await posts.createPost({ ...request, content: unique(), isDraft: true });
+  const cancelled = await posts.createPost({ ...request, content: unique() });
+  await posts.posts.deletePost({ workspaceId, id: cancelled.id });
+  const failed = await posts.createPost({ ...request, content: unique() });
+  await posts.sql`
+    update quota_usage set released = released + 9998
+    where workspace_id = ${workspaceId} and subject = ${workspaceId}`;
+  await posts.report([deliveryOf(failed)(0, "failed")]);
+
+  const refusal = {
+    reason: "quota_exceeded",
+    violations: [{ code: "monthly", limit: 10_000, used: 10_000n, reserved: 0n, requested: 1n }],
+  };
+  const ref = (post: ShownPost) => ({ workspaceId, id: post.id });
+  for (const refused of [
+    () => posts.createPost({ ...request, content: unique() }),
+    () => posts.posts.publishPost(ref(draft)),
+    () => posts.posts.retryPost(ref(failed)),
+  ])
+    await expect(refused()).rejects.toMatchObject(refusal);
+  await posts.report([deliveryOf(failed)(0, "published")]);
+  expect(await posts.createPost({ ...request, content: unique() })).toMatchObject({
+    status: "publishing",
+  });
+});
+
 test("a post above a daily limit is refused and reserves nothing", async () => {
   const request = workspaceWith({ dailyQuota: 3 });
 

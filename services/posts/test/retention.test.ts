@@ -72,6 +72,26 @@ test("a process whose clock is years ahead removes no post that the database doe
   expect(await listIds()).toEqual([id]);
 });
 
+test("an old post whose rows are too many for one statement is skipped, and the others of its page are removed", async () => {
+  const ids: string[] = [];
+  for (let index = 0; index < 3; index += 1) ids.push(await age(await published(), 401));
+  const [, heavy = ""] = ids;
+  await posts.migrationSql.unsafe(`
+    create function refuse_heavy() returns trigger language plpgsql as $$
+    begin
+      if old.id = '${heavy}' then
+        raise exception sqlstate '57014';
+      end if;
+      return old;
+    end
+    $$;
+    create trigger refuse_heavy before delete on posts for each row execute function refuse_heavy()`);
+
+  await posts.removeOld();
+  await posts.migrationSql`drop function refuse_heavy cascade`;
+  expect(await listIds()).toEqual([heavy]);
+});
+
 test("a scheduled post of a workspace that is being imported stays, although it arrives as a cancelled one and its targets later", async () => {
   const post = await published();
   const { workspaceId } = post;

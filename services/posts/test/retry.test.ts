@@ -1,3 +1,4 @@
+import type { OverviewJson } from "@postrider/rest/dashboard/overview";
 import { expect, test } from "vitest";
 import { attempt, deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import type { ShownPost } from "./shown-posts.ts";
@@ -65,6 +66,38 @@ test("a post whose failed targets all have an unknown outcome cannot be retried,
     violations: [{ code: "outcome_unknown", accountId: post.targets[0]?.accountId, platform: "x" }],
   });
   expect(await workspace.reread(post)).toMatchObject({ status: "failed", version: 2n });
+});
+
+test("a target that was sent 100 times is not retried, neither with its post nor with its account", async () => {
+  const workspace = workspaceOf(posts);
+  const { workspaceId } = workspace;
+  const accountIds = [workspace.connect(), workspace.connect("telegram")];
+  const post = await workspace.create({ accountIds });
+  const [worn, other] = post.targets.map(({ id }) => id);
+  const update = deliveryOf(post);
+  await posts.report([update(0, "failed"), update(1, "failed")]);
+  await posts.sql`
+    update targets set generation = case when id = ${worn ?? ""} then 100 else 99 end
+    where id in ${posts.sql([worn ?? "", other ?? ""])}`;
+
+  const { post: retried } = await posts.posts.retryPost(workspace.ref(post));
+  expect(retried?.targets.map(({ status }) => status)).toEqual(["failed", "publishing"]);
+  await posts.report([update(1, "failed", { generation: 100 })]);
+  await expect(posts.posts.retryPost(workspace.ref(post))).rejects.toMatchObject({
+    reason: "nothing_to_retry",
+    violations: [],
+  });
+  const [accountId = ""] = accountIds;
+  const { json } = await posts.overview.getOverview({ workspaceId });
+  expect((JSON.parse(json) as OverviewJson).needsYou.causes).toMatchObject([
+    { failed: 1, retryable: 0 },
+    { failed: 1, retryable: 0 },
+  ]);
+  expect(await posts.overview.retryAccount({ workspaceId, accountId })).toMatchObject({
+    retried: 0,
+    refused: [],
+    isMore: false,
+  });
 });
 
 test("a post without failed targets cannot be retried", async () => {

@@ -1,3 +1,4 @@
+import { isTooSlow } from "@postrider/shared/bus/batch-size";
 import { isInfrastructureError, isUniqueViolation, type Sql } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import {
@@ -58,9 +59,21 @@ export class CallMarker<Key extends object, Reason extends string> {
         }),
       );
     } catch (error) {
-      if (!isUniqueViolation(error)) throw error;
-      return await this.#markOneByOne(requests);
+      if (isUniqueViolation(error)) return await this.#markOneByOne(requests);
+      // Only errors of the statement itself: after a lost connection the calls may be marked.
+      if (isTooSlow(error, 0)) return await this.#markHalves(requests);
+      throw error;
     }
+  }
+
+  /** A call that is too slow alone is tried again later, so that the others can be sent now. */
+  async #markHalves(
+    requests: readonly (Key & MarkRequest)[],
+  ): Promise<readonly MarkResult<Reason>[]> {
+    if (requests.length === 1) return [{ kind: "unmarked", reason: "busy" }];
+    const middle = Math.ceil(requests.length / 2);
+    const halves = [requests.slice(0, middle), requests.slice(middle)];
+    return (await Promise.all(halves.map((half) => this.#mark(half)))).flat();
   }
 
   /** `busy` without an answer: an error would also reach workers whose calls were marked. */

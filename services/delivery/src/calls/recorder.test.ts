@@ -10,6 +10,8 @@ interface Entry {
 const AS_IT_IS = { id: 1, text: "a" };
 const OTHER = { id: 2, text: "b" };
 const UNAVAILABLE = Object.assign(new Error("no connection"), { code: "ECONNREFUSED" });
+/** An error of a statement. */
+const TOO_SLOW = Object.assign(new Error("statement timeout"), { code: "57014", query: "" });
 /**
  * Errors that do not come from the connection count as refusals, also those of Postrider's own
  * code.
@@ -51,6 +53,20 @@ test("results that are reported together are recorded together once the database
   const { written, did, record } = start(() => (failures-- > 0 ? UNAVAILABLE : undefined));
   expect(await record()).toEqual(["1a", "2b"]);
   expect(written.map(({ length }) => length)).toEqual([2, 2, 2, 2]);
+  expect(did).toEqual([]);
+});
+
+test("results that exceed a limit of the database together are recorded in halves", async () => {
+  const { written, did, record } = start(({ length }) => (length > 1 ? TOO_SLOW : undefined));
+  expect(await record()).toEqual(["1a", "2b"]);
+  expect(written).toEqual([[AS_IT_IS, OTHER], [AS_IT_IS], [OTHER]]);
+  expect(did).toEqual([]);
+});
+
+test("a result that exceeds a limit of the database alone is tried until it is recorded", async () => {
+  let failures = 4;
+  const { did, record } = start(() => (failures-- > 0 ? TOO_SLOW : undefined));
+  expect(await record()).toEqual(["1a", "2b"]);
   expect(did).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isTooSlow } from "@postrider/shared/bus/batch-size";
 import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -37,10 +38,13 @@ const PATIENCE_MS = 200;
 /** How often a refused result is tried with the texts of the other side, and then without them. */
 const TRIES_PER_FORM = 3;
 
+class TooLarge extends Error {}
+
 /**
  * Records in batches. While the database is unavailable, it tries without end, because an outcome
- * is stored nowhere else. Refused results and damaged rows are recorded one by one, so that they
- * delay no others: unchanged, without the texts of the other side, at last without a decision.
+ * is stored nowhere else. A batch that exceeds a limit of the database is halved. Refused results
+ * and damaged rows are recorded one by one, so that they delay no others: unchanged, without the
+ * texts of the other side, at last without a decision.
  */
 export class Recorder<E, R = void> {
   readonly #options: RecorderOptions<E, R>;
@@ -68,8 +72,9 @@ export class Recorder<E, R = void> {
 
   async #record(entries: readonly E[]): Promise<readonly R[]> {
     try {
-      return await this.#untilAvailable(() => this.#options.write(entries));
+      return await this.#untilAvailable(() => this.#options.write(entries), entries.length > 1);
     } catch (error) {
+      if (error instanceof TooLarge) return await this.#recordHalves(entries);
       this.#logRefusal(error, entries);
       const recorded = await Promise.all(
         entries.map(async (entry) =>
@@ -80,12 +85,21 @@ export class Recorder<E, R = void> {
     }
   }
 
-  async #untilAvailable<T>(write: () => Promise<T>): Promise<T> {
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS))
+  async #recordHalves(entries: readonly E[]): Promise<readonly R[]> {
+    const middle = Math.ceil(entries.length / 2);
+    const halves = [entries.slice(0, middle), entries.slice(middle)];
+    return (await Promise.all(halves.map((half) => this.#record(half)))).flat();
+  }
+
+  /** Throws `TooLarge` if the work exceeds a limit of the database and may be divided. */
+  async #untilAvailable<T>(write: () => Promise<T>, mayDivide = false): Promise<T> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      const startedAt = performance.now();
       try {
         return await write();
       } catch (error) {
         if (!isInfrastructureError(error) || isDamagedData(error)) throw error;
+        if (mayDivide && isTooSlow(error, performance.now() - startedAt)) throw new TooLarge();
         const { logger, what } = this.#options;
         logger.error(
           { err: error },
@@ -93,6 +107,7 @@ export class Recorder<E, R = void> {
         );
         await sleep(pauseMs);
       }
+    }
   }
 
   /** Tries again unchanged first, because another transaction may have caused the refusal. */

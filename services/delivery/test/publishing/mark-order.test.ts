@@ -103,6 +103,34 @@ test("two processes that begin publishing calls of the same two accounts in oppo
   await Promise.all([a, b].map((sql) => sql.end({ timeout: 1 })));
 });
 
+test("calls that exceed a limit of the database together begin in smaller statements, and one that exceeds it alone is left to a later try", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const targets = [1, 2, 3, 4, 5].map(() => world.addTarget());
+  await takeInWork(database.sql, targets);
+  await database.migrationSql.unsafe(`
+    create function refuse_many() returns trigger language plpgsql as $$
+    begin
+      if (select count(*) > 1 or bool_or(target_id = '${targets[1]?.targetId}') from changed) then
+        raise exception sqlstate '57014';
+      end if;
+      return null;
+    end
+    $$;
+    create trigger refuse_many after update on publish_tasks
+    referencing new table as changed for each statement execute function refuse_many()`);
+
+  const results = await markAll(database.sql, targets);
+  expect(results.map(({ kind }) => kind)).toEqual([
+    "marked",
+    "unmarked",
+    "marked",
+    "marked",
+    "marked",
+  ]);
+  expect(results[1]).toMatchObject({ reason: "busy" });
+});
+
 test.each([
   ["records the start of publishing calls", "renews leases", false],
   ["renews leases", "records the start of publishing calls", true],

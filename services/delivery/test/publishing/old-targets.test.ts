@@ -138,3 +138,24 @@ test("nothing is removed while the posts service knows none of the newest posts,
   await removeTargetPage({ sql, posts: postsWith(first.postId), logger }, NIL_ID);
   expect(await countRows(sql, old, first, newest)).toEqual([0, 5, 5]);
 });
+
+test("a target whose rows are too many for one statement is skipped, and the others of its page are removed", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const targets = [await addTarget(sql), await addTarget(sql), await addTarget(sql)];
+  await database.migrationSql.unsafe(`
+    create function refuse_heavy() returns trigger language plpgsql as $$
+    begin
+      if old.target_id = '${targets[1]?.targetId}' then
+        raise exception sqlstate '57014';
+      end if;
+      return old;
+    end
+    $$;
+    create trigger refuse_heavy before delete on publish_tasks
+    for each row execute function refuse_heavy()`);
+
+  await removeTargetPage({ sql, posts: postsWith(), logger }, NIL_ID);
+
+  expect(await countRows(sql, ...targets)).toEqual([0, 5, 0]);
+});

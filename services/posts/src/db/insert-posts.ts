@@ -69,11 +69,11 @@ function verdictSteps(sql: ISql) {
     short as materialized (
       select post_id
       from (
-        select demand.*, coalesce(taken, 0)
+        select demand.*, released, coalesce(taken, 0)
           + sum(requested) over (partition by workspace_id, subject, period order by ordinality) as reached
         from demand
         left join lateral (
-          select used + reserved as taken
+          select used + reserved as taken, released
           from quota_usage
           where quota_usage.workspace_id = demand.workspace_id
           and quota_usage.subject = demand.subject
@@ -82,6 +82,7 @@ function verdictSteps(sql: ISql) {
         ) as counter on true
       ) as demand
       where reached > ceiling
+      or released >= max_released(ceiling)
     ),
     verdict as materialized (
       select input.*, case
@@ -248,6 +249,7 @@ function quotaSteps(sql: ISql) {
       set reserved = counter.reserved + excluded.reserved,
         exhausted_at = coalesce(counter.exhausted_at, case when ${reached} = ${ceiling} then ${exhaustedAt} end)
       where ${reached} <= ${ceiling}
+      and counter.released < max_released(${ceiling})
       returning workspace_id, subject, period, used, reserved, exhausted_at
     )`;
 }

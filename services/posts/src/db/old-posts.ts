@@ -7,12 +7,6 @@ export interface RemovedPost extends PostRef {
   readonly mediaIds: readonly string[];
 }
 
-export interface RemovalPage {
-  /** The last post that was looked at; undefined after the last one. */
-  readonly last: string | undefined;
-  readonly removed: readonly RemovedPost[];
-}
-
 /**
  * Whether nothing can happen to a post any more: it has ended, none of its targets is being
  * deleted, and nothing has changed since. Drafts and scheduled posts stay.
@@ -30,46 +24,44 @@ function isRemovable(sql: ISql, endedBefore: Date) {
     )`;
 }
 
+/** The next posts in the order of their creation, from the id `after`. */
+export async function listOldPosts(
+  sql: Sql,
+  { endedBefore, after, limit }: { endedBefore: Date; after: string; limit: number },
+): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from posts
+    where id > ${after}
+    and id < ${firstIdAt(endedBefore)}
+    order by id
+    limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
 /**
- * Looks at the next posts in the order of their creation, from the id `after`, and removes those
- * that are removable. The lock is taken before the removal, so a request that changes the post at
- * the same time either keeps it or finds it gone; a post that is locked stays until the next run.
+ * Removes those of the posts that are removable. The lock is taken before the removal, so a request
+ * that changes the post at the same time either keeps it or finds it gone; a post that is locked
+ * stays until the next run.
  */
 export async function removeOldPosts(
   sql: Sql,
-  { endedBefore, after, limit }: { endedBefore: Date; after: string; limit: number },
-): Promise<RemovalPage> {
-  const rows = await sql<{ last: string | null; removed: RemovedPost[] }[]>`
-    with page as materialized (
-      select id
-      from posts
-      where id > ${after}
-      and id < ${firstIdAt(endedBefore)}
-      order by id
-      limit ${limit}
-    ),
-    removable as materialized (
+  ids: readonly string[],
+  endedBefore: Date,
+): Promise<readonly RemovedPost[]> {
+  return await sql<RemovedPost[]>`
+    with removable as materialized (
       select post.id
       from posts as post
-      join page using (id)
-      where ${isRemovable(sql, endedBefore)}
+      where post.id = any(${[...ids]}::uuid[])
+      and ${isRemovable(sql, endedBefore)}
       order by post.id
       for update of post skip locked
-    ),
-    removed as (
-      delete from posts as post
-      using removable
-      where post.id = removable.id
-      returning post.workspace_id, post.id, post.media_ids
     )
-    select
-      (select id from page order by id desc limit 1) as last,
-      coalesce((
-        select jsonb_agg(jsonb_build_object('workspaceId', workspace_id, 'postId', id, 'mediaIds', media_ids))
-        from removed
-      ), '[]') as removed`;
-  const [row] = rows;
-  return { last: row?.last ?? undefined, removed: row?.removed ?? [] };
+    delete from posts as post
+    using removable
+    where post.id = removable.id
+    returning post.workspace_id, post.id as post_id, post.media_ids`;
 }
 
 /** What the next run removes, and when the oldest of it was created. */

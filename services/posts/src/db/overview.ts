@@ -58,6 +58,8 @@ export interface FailureGroup {
   readonly isRetryable: boolean;
   readonly message: string | null;
   readonly count: number;
+  /** How many of them a retry sends again. */
+  readonly retryable: number;
   /** The newest. */
   readonly posts: readonly CausePostRow[];
 }
@@ -90,17 +92,23 @@ function causePosts(sql: ISql) {
     ) filter (where place <= ${POSTS_PER_CAUSE}) as posts`;
 }
 
+/** Of a failed target `t`, as in `domain/target.ts`. */
+function isRetryable(sql: ISql, maxGenerations: number) {
+  return sql`(t.error_code <> 'outcome_unknown' and t.generation < ${maxGenerations})`;
+}
+
 /** Failed targets of the newest posts that failed or partly failed, by account and code. */
 export async function listFailureGroups(
   sql: ISql,
   workspaceId: string,
+  maxGenerations: number,
 ): Promise<readonly FailureGroup[]> {
   return await sql<FailureGroup[]>`
     with needing as materialized (${newestOf(sql, workspaceId, ["failed", "partial"])}),
     failed as (
       select t.account_id, t.platform, t.username, t.error_code as code, t.error_retryable,
         nullif(t.error_message, '') as message, p.id as post_id, t.id as target_id, p.status, p.content, p.scheduled_at,
-        p.created_at, t.permalink,
+        p.created_at, t.permalink, ${isRetryable(sql, maxGenerations)} as can_retry,
         row_number() over (
           partition by t.account_id, t.error_code order by p.effective_at desc, p.id desc
         ) as place
@@ -110,7 +118,7 @@ export async function listFailureGroups(
     )
     select account_id, min(platform) as platform, (array_agg(username order by place))[1] as username, code,
       bool_or(error_retryable) as is_retryable, (array_agg(message order by place))[1] as message,
-      count(*)::int as count, ${causePosts(sql)}
+      count(*)::int as count, count(*) filter (where can_retry)::int as retryable, ${causePosts(sql)}
     from failed
     group by account_id, code
     order by count(*) desc, account_id, code
@@ -158,8 +166,8 @@ export async function listScheduledGroups(
 }
 
 /**
- * Posts that have a failed target of the account, of the newest that failed or partly failed, and
- * whether the outcome of none of these targets is unknown.
+ * Of the newest posts that failed or partly failed, those with a target of the account that can be
+ * sent again.
  */
 export async function listRetryablePosts(
   sql: ISql,
@@ -167,10 +175,11 @@ export async function listRetryablePosts(
     readonly workspaceId: string;
     readonly accountId: string;
     readonly code: string | undefined;
+    readonly maxGenerations: number;
   },
   limit: number,
 ): Promise<readonly string[]> {
-  const { workspaceId, accountId, code } = account;
+  const { workspaceId, accountId, code, maxGenerations } = account;
   const rows = await sql<{ id: string }[]>`
     with needing as materialized (${newestOf(sql, workspaceId, ["failed", "partial"])})
     select p.id
@@ -182,7 +191,7 @@ export async function listRetryablePosts(
       and t.workspace_id = p.workspace_id
       and t.account_id = ${accountId}
       and t.status = 'failed'
-      and t.error_code <> 'outcome_unknown'
+      and ${isRetryable(sql, maxGenerations)}
       ${code === undefined ? sql`` : sql`and t.error_code = ${code}`}
     )
     order by p.effective_at, p.id

@@ -1,10 +1,17 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { QuotaDemand, QuotaExhaustion, QuotaKey, QuotaUsage } from "#src/domain/quota.ts";
+import type {
+  QuotaDemand,
+  QuotaExhaustion,
+  QuotaKey,
+  QuotaState,
+  QuotaUsage,
+} from "#src/domain/quota.ts";
 
 /** Amounts that are added even if the limit is exceeded; negative ones are subtracted. */
 export interface QuotaMove extends QuotaKey {
   readonly used: number;
   readonly reserved: number;
+  readonly released: number;
 }
 
 interface ReservedRow extends QuotaUsage, QuotaKey {
@@ -64,7 +71,10 @@ function quotaReservation(sql: ISql, { demands, now }: Reservation) {
         else quota_usage.exhausted_at
       end
     where excluded.reserved < 0
-    or quota_usage.used + quota_usage.reserved + excluded.reserved <= ${allowed}
+    or (
+      quota_usage.used + quota_usage.reserved + excluded.reserved <= ${allowed}
+      and quota_usage.released < max_released(${allowed})
+    )
     returning workspace_id, subject, period, used, reserved,
       coalesce(exhausted_at = ${now}::timestamptz, false) as is_exhausted`;
 }
@@ -105,18 +115,19 @@ export async function reserveQuota(
 /** Even above limits; each counter once. Locked in the order of `quotaReservation`. */
 export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[]): Promise<void> {
   const rows = moves
-    .filter(({ used, reserved }) => used !== 0 || reserved !== 0)
+    .filter((move) => move.used !== 0 || move.reserved !== 0 || move.released !== 0)
     .map(({ workspaceId, ...move }) => ({ workspace_id: workspaceId, ...move }));
   if (rows.length === 0) return;
   // A quota counter without a row counts as zero. A negative amount therefore inserts the row with
   // zero.
   await tx`
-    insert into quota_usage (workspace_id, subject, period, used, reserved)
+    insert into quota_usage (workspace_id, subject, period, used, reserved, released)
     select workspace_id, subject, period,
       case when is_known then used else greatest(used, 0) end,
-      case when is_known then reserved else greatest(reserved, 0) end
+      case when is_known then reserved else greatest(reserved, 0) end,
+      case when is_known then released else greatest(released, 0) end
     from jsonb_to_recordset(${tx.json(rows)})
-      as move (workspace_id uuid, subject text, period text, used int, reserved int),
+      as move (workspace_id uuid, subject text, period text, used int, reserved int, released int),
     lateral (
       select exists (
         select 1
@@ -129,21 +140,22 @@ export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[])
     order by workspace_id, period collate "C", subject collate "C"
     on conflict (workspace_id, subject, period) do update
     set used = greatest(quota_usage.used + excluded.used, 0),
-      reserved = greatest(quota_usage.reserved + excluded.reserved, 0)`;
+      reserved = greatest(quota_usage.reserved + excluded.reserved, 0),
+      released = greatest(quota_usage.released + excluded.released, 0)`;
 }
 
 /** A counter that was never used is missing in the result. */
 export async function listQuotaUsage(
   sql: ISql,
   keys: readonly QuotaKey[],
-): Promise<readonly (QuotaUsage & QuotaKey)[]> {
+): Promise<readonly (QuotaState & QuotaKey)[]> {
   const rows = keys.map(({ workspaceId, subject, period }) => ({
     workspace_id: workspaceId,
     subject,
     period,
   }));
-  return await sql<(QuotaUsage & QuotaKey)[]>`
-    select workspace_id, subject, period, used, reserved
+  return await sql<(QuotaState & QuotaKey)[]>`
+    select workspace_id, subject, period, used, reserved, released
     from quota_usage
     where (workspace_id, subject, period) in (
       select workspace_id, subject, period

@@ -155,11 +155,11 @@ const demand: QuotaDemand = {
 };
 
 test("a quota counter accepts a demand that reaches its limit exactly", () => {
-  expect(findShortage(demand, { used: 900, reserved: 97 })).toBeUndefined();
+  expect(findShortage(demand, { used: 900, reserved: 97, released: 0 })).toBeUndefined();
 });
 
 test("a quota counter refuses a demand above its limit and reports the limit and the amounts of the counter", () => {
-  expect(findShortage(demand, { used: 900, reserved: 98 })).toEqual({
+  expect(findShortage(demand, { used: 900, reserved: 98, released: 0 })).toEqual({
     code: "monthly",
     limit: 1000,
     used: 900,
@@ -175,7 +175,8 @@ test("the error for an exceeded daily quota limit names the platform and the acc
   const target = { accountId: "t", platform: "tiktok" };
   const [counter] = dailyCounters(WORKSPACE, target, DUE_AT, LIMITS);
 
-  expect(counter && findShortage({ ...counter, requested: 1 }, { used: 15, reserved: 0 })).toEqual({
+  const usage = { used: 15, reserved: 0, released: 0 };
+  expect(counter && findShortage({ ...counter, requested: 1 }, usage)).toEqual({
     code: "daily",
     limit: 15,
     used: 15,
@@ -188,10 +189,20 @@ test("the error for an exceeded daily quota limit names the platform and the acc
 });
 
 test("a quota counter always accepts a negative demand, even above its limit", () => {
-  const full = { used: 1001, reserved: 5 };
+  const full = { used: 1001, reserved: 5, released: 0 };
 
   expect(findShortage({ ...demand, requested: -1 }, full)).toBeUndefined();
   expect(findShortage({ ...demand, requested: 1 }, full)).toBeDefined();
+});
+
+test("a quota counter refuses a demand after twenty times its limit, or 10,000, of its targets failed", () => {
+  const usage = { used: 1, reserved: 2, released: 19_999 };
+  expect(findShortage(demand, usage)).toBeUndefined();
+  const refused = { code: "monthly", limit: 20_000, used: 20_000, reserved: 2, requested: 3 };
+  expect(findShortage(demand, { ...usage, released: 20_000 })).toMatchObject(refused);
+  const low = { ...demand, limit: 10 };
+  expect(findShortage(low, { ...usage, released: 9_999 })).toBeUndefined();
+  expect(findShortage(low, { ...usage, released: 10_000 })).toMatchObject({ limit: 10_000 });
 });
 
 test("the remaining quota of a quota counter is never negative", () => {
@@ -204,7 +215,8 @@ test("a quota counter refuses a positive demand exactly if the sum of the used, 
   const amount = fc.nat({ max: 50 });
   fc.assert(
     fc.property(amount, amount, amount, amount, (limit, used, reserved, requested) => {
-      const refused = findShortage({ ...demand, limit, requested }, { used, reserved });
+      const usage = { used, reserved, released: 0 };
+      const refused = findShortage({ ...demand, limit, requested }, usage);
       const isOver = used + reserved + requested > limit;
       expect(refused !== undefined).toBe(requested > 0 && isOver);
     }),

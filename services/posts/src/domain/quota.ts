@@ -65,6 +65,11 @@ export interface QuotaUsage {
   readonly reserved: number;
 }
 
+/** `released`: how often a target failed or was cancelled, which makes room for another one. */
+export interface QuotaState extends QuotaUsage {
+  readonly released: number;
+}
+
 export interface QuotaExhaustion extends QuotaCounter, QuotaUsage {
   readonly exhaustedAt: Date;
 }
@@ -185,14 +190,20 @@ export function remainingOf(limit: number, { used, reserved }: QuotaUsage): numb
   return Math.max(0, limit - used - reserved);
 }
 
-export function findShortage(demand: QuotaDemand, usage: QuotaUsage): QuotaShortage | undefined {
+/** As in the migration. No honest workspace fails so often, and failed posts are kept for long. */
+function maxReleased(quota: number): number {
+  return Math.max(20 * quota, 10_000);
+}
+
+export function findShortage(demand: QuotaDemand, usage: QuotaState): QuotaShortage | undefined {
   const { code, limit, requested, period, platform, accountId } = demand;
-  if (requested <= 0 || requested <= remainingOf(limit, usage)) return undefined;
-  const { used, reserved } = usage;
+  if (requested <= 0) return undefined;
+  const { used, reserved, released } = usage;
+  const isFull = requested > remainingOf(limit, usage);
+  if (!isFull && released < maxReleased(limit)) return undefined;
   return {
     code,
-    limit,
-    used,
+    ...(isFull ? { limit, used } : { limit: maxReleased(limit), used: released }),
     reserved,
     requested,
     resetsAt: resetsAt(period),
@@ -203,10 +214,10 @@ export function findShortage(demand: QuotaDemand, usage: QuotaUsage): QuotaShort
 
 /** A counter without a row was never used. */
 export function usageByCounter(
-  rows: readonly (QuotaUsage & QuotaKey)[],
-): (counter: QuotaKey) => QuotaUsage {
+  rows: readonly (QuotaState & QuotaKey)[],
+): (counter: QuotaKey) => QuotaState {
   const byName = new Map(rows.map((row) => [nameOfCounter(row), row]));
-  return (counter) => byName.get(nameOfCounter(counter)) ?? { used: 0, reserved: 0 };
+  return (counter) => byName.get(nameOfCounter(counter)) ?? { used: 0, reserved: 0, released: 0 };
 }
 
 /** Unique per counter, in the order in which counters are locked. */

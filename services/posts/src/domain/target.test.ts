@@ -175,12 +175,18 @@ const anyError = fc.option(
   }),
 );
 
-test("isRetryable returns true exactly for failed targets whose outcome is known; no other field of the error matters", () => {
+test("isRetryable returns true exactly for failed targets whose outcome is known and that were sent less than 100 times; no other field of the error matters", () => {
+  const generations = fc.integer({ min: 98, max: 102 });
   fc.assert(
-    fc.property(fc.constantFrom(...TARGET_STATUSES), anyError, (status, why) => {
-      const expected = status === "failed" && why?.code !== "outcome_unknown";
-      expect(isRetryable({ status, error: why })).toBe(expected);
-    }),
+    fc.property(
+      fc.constantFrom(...TARGET_STATUSES),
+      anyError,
+      generations,
+      (status, why, generation) => {
+        const expected = status === "failed" && why?.code !== "outcome_unknown" && generation < 100;
+        expect(isRetryable({ status, error: why, generation })).toBe(expected);
+      },
+    ),
   );
 });
 

@@ -119,9 +119,17 @@ interface DueState {
   readonly dueDay: string | null;
 }
 
+/** Every generation is kept as long as its post, and delivery reads all to decide about one. */
+export const MAX_GENERATIONS = 100;
+
 /** If its outcome is unknown, a target may be published, and a retry could publish it twice. */
-export function isRetryable({ status, error }: Pick<TargetState, "status" | "error">): boolean {
-  return status === "failed" && error?.code !== "outcome_unknown";
+export function isRetryable({
+  status,
+  error,
+  generation,
+}: Pick<TargetState, "status" | "error" | "generation">): boolean {
+  const isKnown = error?.code !== "outcome_unknown";
+  return status === "failed" && isKnown && generation < MAX_GENERATIONS;
 }
 
 /** Returns a failed target for its next generation; its count of attempts continues. */

@@ -1,9 +1,10 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { daysAgo } from "@postrider/shared/postgres/clock";
+import { inHalves } from "@postrider/shared/postgres/in-halves";
 import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { type MediaClient, releaseMedia } from "#src/clients/media.ts";
-import { removeOldPosts } from "#src/db/old-posts.ts";
+import { listOldPosts, removeOldPosts } from "#src/db/old-posts.ts";
 
 const EVERY_MS = 6 * 3_600_000;
 /** A page with seven targets a post locks and deletes some thousand rows in less than 100 ms. */
@@ -29,7 +30,17 @@ export async function removePage(
   after: string,
 ): Promise<string | undefined> {
   const endedBefore = await daysAgo(sql, retentionDays);
-  const { last, removed } = await removeOldPosts(sql, { endedBefore, after, limit: PAGE_POSTS });
+  const page = await listOldPosts(sql, { endedBefore, after, limit: PAGE_POSTS });
+  const removals = await inHalves(
+    page,
+    (ids) => removeOldPosts(sql, ids, endedBefore),
+    (postId, err) =>
+      logger.error(
+        { err, postId, job: "remove-old-posts" },
+        "an old post could not be removed within the time limit of the database; the next run tries again",
+      ),
+  );
+  const removed = removals.flat();
   const former = removed.flatMap(({ workspaceId, postId, mediaIds }) =>
     mediaIds.map((mediaId) => ({ workspaceId, postId, mediaId })),
   );
@@ -39,7 +50,7 @@ export async function removePage(
       { job: "remove-old-posts", count: removed.length },
       "ended posts that are older than POST_RETENTION_DAYS were removed",
     );
-  return last;
+  return page.at(-1);
 }
 
 export function startRemovingOldPosts(removal: Removal): AsyncDisposable {

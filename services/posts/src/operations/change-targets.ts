@@ -168,18 +168,22 @@ export function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
     if (first === undefined) return [];
     const used = group.reduce((sum, move) => sum + move.used, 0);
     const reserved = group.reduce((sum, move) => sum + move.reserved, 0);
-    return [{ ...first, used, reserved }];
+    const released = group.reduce((sum, move) => sum + move.released, 0);
+    return [{ ...first, used, reserved, released }];
   });
 }
 
 function movesOf(target: HoldingTarget, sign: 1 | -1): QuotaMove[] {
   const { used, reserved } = quotaShare(target);
+  const released = used + reserved === 0 ? 1 : 0;
   return quotaKeys(target).map(({ workspaceId, subject, period }) => ({
     workspaceId,
     subject,
     period,
     used: sign * used,
     reserved: sign * reserved,
+    // Only the counter of a month says how often.
+    released: subject === workspaceId ? sign * released : 0,
   }));
 }
 

@@ -20,7 +20,7 @@ import {
   type ScheduledGroup,
 } from "#src/db/overview.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
-import { isRetryable } from "#src/domain/target.ts";
+import { MAX_GENERATIONS } from "#src/domain/target.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { type RetryDeps, retryTargets } from "#src/operations/retry-targets.ts";
 
@@ -47,7 +47,7 @@ export async function getOverview(
   const connected = new Set(accounts.map(({ id }) => id));
   const [counts, failures, scheduled] = await Promise.all([
     countPostsByStatus(sql, workspaceId, STATUSES),
-    listFailureGroups(sql, workspaceId),
+    listFailureGroups(sql, workspaceId, MAX_GENERATIONS),
     listScheduledGroups(sql, workspaceId, working),
   ]);
   const willFail = (accountId: string): WillFail =>
@@ -86,7 +86,15 @@ function toCauses(
     const key = keyOf({ ...group, code });
     const known =
       causes.get(key) ??
-      toCause({ ...group, code, isRetryable: false, message: null, count: 0, posts: [] });
+      toCause({
+        ...group,
+        code,
+        isRetryable: false,
+        message: null,
+        count: 0,
+        retryable: 0,
+        posts: [],
+      });
     const posts = [...known.posts, ...group.posts.map(toCausePost)];
     causes.set(key, { ...known, scheduled: group.count, posts });
   }
@@ -98,9 +106,8 @@ function keyOf({ accountId, code }: { readonly accountId: string; readonly code:
 }
 
 function toCause(group: FailureGroup): CauseJson {
-  const { accountId, platform, username, code, message, count } = group;
+  const { accountId, platform, username, code, message, count, retryable } = group;
   const target = { code, platform, status: "failed", retryable: group.isRetryable } as const;
-  const error = { code, message: "", retryable: group.isRetryable };
   return {
     accountId,
     platform,
@@ -110,7 +117,7 @@ function toCause(group: FailureGroup): CauseJson {
     cure: cureFor(target),
     message,
     failed: count,
-    retryable: isRetryable({ status: "failed", error }) ? count : 0,
+    retryable,
     scheduled: 0,
     posts: group.posts.map(toCausePost),
   };
@@ -137,7 +144,8 @@ export async function retryAccount(
   { workspaceId, accountId, code }: RetryAccountRequest,
 ): Promise<MessageInitShape<typeof RetryAccountResponseSchema>> {
   assertIds(workspaceId, accountId);
-  const found = await listRetryablePosts(deps.sql, { workspaceId, accountId, code }, MAX_POSTS + 1);
+  const account = { workspaceId, accountId, code, maxGenerations: MAX_GENERATIONS };
+  const found = await listRetryablePosts(deps.sql, account, MAX_POSTS + 1);
   let retried = 0;
   const refused: { postId: string; code: string }[] = [];
   for (const postId of found.slice(0, MAX_POSTS))

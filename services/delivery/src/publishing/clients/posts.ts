@@ -4,6 +4,8 @@ import type { TargetContent, TargetService } from "@postrider/contracts/posts/v1
 export type PostsClient = Client<typeof TargetService>;
 
 const TIMEOUT_MS = 5_000;
+/** The largest contents, with the facts about their media, then stay far below 16 MiB an answer. */
+export const CONTENTS_PER_CALL = 25;
 
 interface TargetRef {
   readonly workspaceId: string;
@@ -13,6 +15,16 @@ interface TargetRef {
 
 /** The contents, and whether each target is still wanted, in the order of the targets. */
 export async function fetchContents(
+  posts: PostsClient,
+  targets: readonly TargetRef[],
+): Promise<readonly TargetContent[]> {
+  const pages: TargetRef[][] = [];
+  for (let from = 0; from < targets.length; from += CONTENTS_PER_CALL)
+    pages.push(targets.slice(from, from + CONTENTS_PER_CALL));
+  return (await Promise.all(pages.map((page) => fetchPage(posts, page)))).flat();
+}
+
+async function fetchPage(
   posts: PostsClient,
   targets: readonly TargetRef[],
 ): Promise<readonly TargetContent[]> {

@@ -2,6 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
 import { daysAgo } from "@postrider/shared/postgres/clock";
+import { inHalves } from "@postrider/shared/postgres/in-halves";
 import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
@@ -59,7 +60,16 @@ export async function removeTargetPage(
   }
   const lost = targets.filter(({ postId }) => !existing.has(postId));
   const lostIds = lost.map(({ targetId }) => targetId);
-  const count = lost.length === 0 ? 0 : await removeTargets(sql, lostIds, endedBefore);
+  const counts = await inHalves(
+    lostIds,
+    (ids) => removeTargets(sql, ids, endedBefore),
+    (targetId, err) =>
+      logger.error(
+        { err, targetId, job: "remove-old-targets" },
+        "what is stored about a removed post could not be removed within the time limit of the database; the next run tries again",
+      ),
+  );
+  const count = counts.reduce((sum, each) => sum + each, 0);
   if (count > 0)
     logger.info(
       { job: "remove-old-targets", count },

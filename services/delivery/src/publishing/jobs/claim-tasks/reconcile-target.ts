@@ -3,7 +3,7 @@ import type { PublishingConnector } from "@postrider/platforms/publishing/connec
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { searchPlatform } from "#src/calls/search.ts";
 import { DONE, type WorkEnd } from "#src/calls/worker.ts";
-import { fetchContents } from "#src/publishing/clients/posts.ts";
+import { CONTENTS_PER_CALL, fetchContents } from "#src/publishing/clients/posts.ts";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { listUncertainTasks } from "#src/publishing/db/doubts.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
@@ -14,7 +14,6 @@ import { learned, type TaskInputs, toExternalAccount, toMarkRequest } from "./ta
 
 /** If an account has more uncertain tasks, a similar post is assumed to exist. */
 const MAX_TASKS = 500;
-const BATCH = 100;
 
 /** A hash without and one with the media, each as a search compares texts. */
 function toHashes(
@@ -44,8 +43,9 @@ async function hasSimilarPost({ deps }: PublishContext, inputs: TaskInputs): Pro
     MAX_TASKS,
   );
   if (tasks.length === MAX_TASKS) return true;
-  for (let from = 0; from < tasks.length; from += BATCH) {
-    const contents = await fetchContents(deps.posts, tasks.slice(from, from + BATCH));
+  for (let from = 0; from < tasks.length; from += CONTENTS_PER_CALL) {
+    const page = tasks.slice(from, from + CONTENTS_PER_CALL);
+    const contents = await fetchContents(deps.posts, page);
     const hashes = contents.map((each) => toHashes(connector, each));
     if (hashes.some(({ words, whole }) => words === ours.words && whole !== ours.whole))
       return true;

@@ -1,0 +1,27 @@
+import { isTooSlow } from "#src/bus/batch-size.ts";
+
+/**
+ * Does work on items with one statement, or in halves if it exceeds a limit of the database. An
+ * item that exceeds the limit alone is skipped. Returns what each statement returned.
+ */
+export async function inHalves<T, R>(
+  items: readonly T[],
+  work: (items: readonly T[]) => Promise<R>,
+  onSkipped: (item: T, error: unknown) => void,
+): Promise<readonly R[]> {
+  const [first] = items;
+  if (first === undefined) return [];
+  const startedAt = performance.now();
+  try {
+    return [await work(items)];
+  } catch (error) {
+    if (!isTooSlow(error, performance.now() - startedAt)) throw error;
+    if (items.length === 1) {
+      onSkipped(first, error);
+      return [];
+    }
+  }
+  const middle = Math.ceil(items.length / 2);
+  const done = await inHalves(items.slice(0, middle), work, onSkipped);
+  return [...done, ...(await inHalves(items.slice(middle), work, onSkipped))];
+}
