@@ -1,5 +1,6 @@
 import { describe } from "vitest";
 import { useFaultStack } from "./support/faults/fault-stack.ts";
+import { testKafkaRecords } from "./support/faults/kafka-records.ts";
 import { testKilledBusServices } from "./support/faults/killed-services.ts";
 import { testKilledWebhooks } from "./support/faults/killed-webhooks.ts";
 import { testLostRecords } from "./support/faults/lost-records.ts";
@@ -13,6 +14,7 @@ describe("on the Kafka bus,", () => {
   testLostRecords(stack);
   testKilledBusServices(stack);
   testKilledWebhooks(stack);
+  testKafkaRecords(stack);
   testRecovery(stack);
   testRollingMessages(stack);
   testKafkaOutage(stack);

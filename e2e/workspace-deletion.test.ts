@@ -156,7 +156,7 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
   const [theirs, ours] = [await openTenant(system), await openTenant(system)];
   const gone = await makeBelongings(system, theirs, { mark: "theirs", receiverUrl });
   const kept = await makeBelongings(system, ours, { mark: "ours", receiverUrl });
-  const accounts = await ours.connectAll("x", 10);
+  const accounts = await ours.connectAll("x", 4);
   const account = await theirs.connect("bluesky");
   const later = {
     content: "sent after the import",
@@ -170,7 +170,7 @@ test("a deleted workspace that used every feature leaves no trace of its ids in 
   const files = listFiles().filter((file) => ids.some((id) => file.includes(id)));
   expect(files.length).toBeGreaterThan(1);
   const { folder, mediaFiles } = await expectExported(theirs.id);
-  const load = startLoad({ api: ours.api, perSecond: 20, accountIds: accounts, label: "load" });
+  const load = startLoad({ api: ours.api, perSecond: 5, accountIds: accounts, label: "load" });
 
   await system.operate("workspace", "delete", theirs.id, "--now", "--confirm", "Tenant");
   await eventually(

@@ -153,7 +153,7 @@ async function killOneByOne(
 const LONG_SECONDS = process.env.POSTRIDER_E2E_CRASH_SECONDS;
 const LOAD =
   LONG_SECONDS === undefined
-    ? { seconds: 0, perSecond: 5, pauseMs: 1_000 }
+    ? { seconds: 0, perSecond: 3, pauseMs: 1_000 }
     : { seconds: Number(LONG_SECONDS), perSecond: 100, pauseMs: 3_000 };
 /**
  * Maximum time from the last event until all webhook deliveries must have ended: the lease of a

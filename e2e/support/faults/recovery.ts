@@ -126,7 +126,8 @@ const KILL_EVERY_MS = Number(KILL_SECONDS) * 1_000;
 const KILLED = SERVICES.split(",") as readonly ServiceName[];
 /** Platforms on which a post whose answer was lost can be read back. */
 const PLATFORMS = ["x", "bluesky", "facebook"];
-const ACCOUNTS = 40;
+/** Per platform; more than that many posts are created by the long run only. */
+const ACCOUNTS = LONG_SECONDS === undefined ? 10 : 40;
 /**
  * Maximum time from the last kill until everything is published, on a machine that other work
  * loads.

@@ -17,7 +17,7 @@ const SETTLE_MS = 120_000;
  * Request rate during the rolling restart; `POSTRIDER_E2E_ROLLING_REQUESTS=100` sends as many per
  * second.
  */
-const PER_SECOND = Number(process.env.POSTRIDER_E2E_ROLLING_REQUESTS ?? 10);
+const PER_SECOND = Number(process.env.POSTRIDER_E2E_ROLLING_REQUESTS ?? 5);
 const ACCOUNTS = 10;
 /**
  * How much longer than the time limit of a publishing call the delivery service may take to stop.

@@ -30,7 +30,7 @@ const WAY_BACK = [
   "posts producer send posts.events.v1",
 ];
 
-/** A system on Kafka that exports its spans to a collector, and a workspace in it. */
+/** A system that exports its spans to a collector, and a workspace in it. */
 interface Traced {
   readonly system: System;
   readonly tenant: Tenant;
@@ -114,7 +114,7 @@ export function testTraces(context: () => Traced): void {
       "http.response.status_code": 202,
     });
     expect(find("process posts.events.v1", "consumer")).toEqual({
-      "messaging.system": "kafka",
+      "messaging.system": "postgresql",
       "messaging.destination.name": "posts.events.v1",
       "messaging.operation.name": "process",
       "messaging.operation.type": "process",

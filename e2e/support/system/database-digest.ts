@@ -32,9 +32,10 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
     order by 1`;
   const watched = tables.filter(({ name }) => !MOVING_TABLES.has(name));
   const queries = watched.map(({ name }) => {
-    const moving = MOVING_COLUMNS[name] ?? [];
-    const row = ["to_jsonb(t)", ...moving.map((column) => `'${column}'`)].join(" - ");
-    return `select '${name}' as name, md5(coalesce(string_agg((${row})::text, e'\\n' order by (${row})::text), '')) as hash from ${name} t`;
+    const moving = (MOVING_COLUMNS[name] ?? []).map((column) => `'${column}'`);
+    const row = moving.length === 0 ? "t" : ["to_jsonb(t)", ...moving].join(" - ");
+    // A sum needs no order of the rows. To sort them, and to make JSON of each, takes much longer.
+    return `select '${name}' as name, count(*) || ' ' || coalesce(sum(hashtextextended((${row})::text, 0)), 0) as hash from ${name} t`;
   });
   // A tagged statement is prepared: Postgres takes longer to plan this one than to execute it.
   const rows = await sql<

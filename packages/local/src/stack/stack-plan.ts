@@ -58,7 +58,9 @@ export function kafkaPlan(layout: Layout, settings: Environment, port: number): 
 }
 
 export function simulatorPlan(layout: Layout, settings: Environment, port: number): PartPlan {
-  return nodePlan(layout, "simulator", "simulator", join(root, "packages/simulator"), {
+  const folder = join(root, "packages/simulator");
+  const program = { folder, script: () => bundle(folder) };
+  return nodePlan(layout, "simulator", "simulator", program, {
     ...passedOn(settings),
     HOST: "127.0.0.1",
     PORT: String(port),
@@ -85,14 +87,17 @@ export function servicePlan(
   const name = index === 0 ? service : `${service}-${index + 1}`;
   const settings = { ...plan.settings, ...options.env };
   const env = { ...serviceEnvironment(service, ports, { ...plan, settings }), ...options.env };
-  return nodePlan(layout, name, service, join(checkout, "services", service), env);
+  const folder = join(checkout, "services", service);
+  // To bundle another checkout takes longer than its bundle saves in the one start of a test.
+  const script = () => (checkout === root ? bundle(folder) : join(folder, "src/main.ts"));
+  return nodePlan(layout, name, service, { folder, script }, env);
 }
 
 function nodePlan(
   layout: Layout,
   name: string,
   holdName: ServiceName | "simulator",
-  folder: string,
+  { folder, script }: { readonly folder: string; readonly script: () => string | Promise<string> },
   env: Environment,
 ): PartPlan {
   return {
@@ -100,7 +105,7 @@ function nodePlan(
     holdName,
     start: async () =>
       await startNodeProcess({
-        script: await bundle(folder),
+        script: await script(),
         cwd: folder,
         env: { NODE_COMPILE_CACHE: compileCache, ...env },
         logFile: logFileOf(layout, name),
