@@ -87,8 +87,8 @@ export class Recorder<E, R = void> {
 
   async #recordHalves(entries: readonly E[]): Promise<readonly R[]> {
     const middle = Math.ceil(entries.length / 2);
-    const halves = [entries.slice(0, middle), entries.slice(middle)];
-    return (await Promise.all(halves.map((half) => this.#record(half)))).flat();
+    const first = await this.#record(entries.slice(0, middle));
+    return [...first, ...(await this.#record(entries.slice(middle)))];
   }
 
   /** Throws `TooLarge` if the work exceeds a limit of the database and may be divided. */
