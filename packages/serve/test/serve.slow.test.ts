@@ -198,10 +198,11 @@ test(
           Object.fromEntries(Object.entries(before).filter(([name]) => name !== "delivery")),
         );
         expect(delivery).not.toBe(before["delivery"]);
+        // Reported after the process is written to the file.
+        expect(first.output.stdout).toContain("delivery started again");
       },
       { timeoutMs: READY_MS },
     );
-    expect(first.output.stdout).toContain("delivery started again");
 
     // Accepted right before the end: some are being published, some wait.
     const accepted = await Promise.all(
