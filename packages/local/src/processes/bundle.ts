@@ -1,10 +1,7 @@
 import { execFile } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-
-/** With times of modification, to find out whether the bundle is still current. */
-type Inputs = Readonly<Record<string, number>>;
+import { isBundleCurrent } from "@postrider/shared/process/bundle-inputs";
 
 const WRITER = join(import.meta.dirname, "write-bundle.ts");
 const run = promisify(execFile);
@@ -17,22 +14,13 @@ let last = Promise.resolve();
  */
 export async function bundle(folder: string): Promise<string> {
   const output = join(folder, "dist");
-  if (!isCurrent(output)) {
+  if (!isBundleCurrent(join(output, "inputs.json"))) {
     // The replicas of a service, which start at the same time, share one bundle.
     const writing = unfinished.get(folder) ?? write(folder);
     unfinished.set(folder, writing);
     await writing.finally(() => unfinished.delete(folder));
   }
   return join(output, "main.js");
-}
-
-function isCurrent(output: string): boolean {
-  try {
-    const inputs = JSON.parse(readFileSync(join(output, "inputs.json"), "utf8")) as Inputs;
-    return Object.entries(inputs).every(([path, time]) => statSync(path).mtimeMs === time);
-  } catch {
-    return false;
-  }
 }
 
 /**
