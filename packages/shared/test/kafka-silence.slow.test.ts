@@ -1,55 +1,40 @@
 import { rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { startKafka, type EmbeddedKafka } from "../../local/src/kafka/kafka.ts";
+import { findStablePorts } from "../../local/src/processes/free-port.ts";
 import { makeTestFolder } from "../../local/src/stack/test-folder.ts";
+import { openSilenceableProxy, type SilenceableProxy } from "./tcp-proxy.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 const TOPIC = "silence";
 let folder: string;
+let proxy: SilenceableProxy;
 let kafka: EmbeddedKafka;
 
-/** Connections to the broker. What is sent on one that is silent is acknowledged and lost. */
-const isSilent = new Map<Socket, boolean>();
-const proxy = createServer((client) => {
-  const broker = connect(kafka.port, "127.0.0.1");
-  isSilent.set(client, false);
-  for (const [from, to] of [
-    [client, broker],
-    [broker, client],
-  ] as const) {
-    from.on("data", (data) => isSilent.get(client) === false && to.write(data));
-    from.on("error", () => undefined);
-    from.on("close", () => isSilent.get(client) === false && to.destroy());
-  }
-});
+const client = () => ({ brokers: [new URL(proxy.url).host], clientId: "test", logger });
 
 beforeAll(async () => {
-  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  const { port } = proxy.address() as AddressInfo;
+  const [port = 0] = await findStablePorts(1);
+  proxy = await openSilenceableProxy(`kafka://127.0.0.1:${port}`);
   folder = makeTestFolder("kafka-silence");
-  const properties = () => ({ "advertised.listeners": `PLAINTEXT://127.0.0.1:${port}` });
-  kafka = await startKafka({ dataDir: join(folder, "data"), properties });
-  await ensureTopics({ brokers: [`127.0.0.1:${port}`], clientId: "test", logger }, [TOPIC], 1);
+  const properties = () => ({ "advertised.listeners": `PLAINTEXT://${client().brokers[0]}` });
+  kafka = await startKafka({ dataDir: join(folder, "data"), port, properties });
+  await ensureTopics(client(), [TOPIC], 1);
 });
 
 afterAll(async () => {
-  proxy.close();
-  for (const client of isSilent.keys()) client.destroy();
+  await proxy[Symbol.asyncDispose]();
   await kafka[Symbol.asyncDispose]();
   rmSync(folder, { recursive: true, force: true });
 });
 
 test("records are sent and consumed on new connections after those to the Kafka broker became silent without a sign", async () => {
   await using database = await createDatabase();
-  const { port } = proxy.address() as AddressInfo;
   await using bus = createKafkaBus({
-    brokers: [`127.0.0.1:${port}`],
-    clientId: "test",
-    logger,
+    ...client(),
     ...OWN_DATA,
     sql: database.sql,
     onFatal: () => undefined,
@@ -65,7 +50,7 @@ test("records are sent and consumed on new connections after those to the Kafka 
   await publish("before");
   await eventually(() => expect(seen).toContain("before"));
 
-  for (const client of isSilent.keys()) isSilent.set(client, true);
+  proxy.silence();
   await publish("after");
   await eventually(() => expect(seen).toContain("after"));
 });

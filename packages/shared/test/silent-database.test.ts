@@ -2,29 +2,18 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isInfrastructureError, openSql, type Sql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
-import { openProxy, type DatabaseProxy } from "./database-proxy.ts";
+import { openSilenceableProxy, type SilenceableProxy } from "./tcp-proxy.ts";
 import { createDatabase } from "./test-service.ts";
 
 const ANSWER_TIMEOUT_MS = 200;
 
 let database: TestDatabase;
-let proxy: DatabaseProxy;
+let proxy: SilenceableProxy;
 let victim: Sql;
-/** Connections that exist already get no more bytes, as after a network was cut. */
-let silence = (): void => {};
 
 beforeAll(async () => {
   database = await createDatabase(1);
-  proxy = await openProxy(database.url, (client, backend) => {
-    backend.pipe(client);
-    client.pipe(backend);
-    const before = silence;
-    silence = () => {
-      before();
-      backend.unpipe(client);
-      client.unpipe(backend);
-    };
-  });
+  proxy = await openSilenceableProxy(database.url);
   victim = openSql({
     url: proxy.url,
     poolSize: 2,
@@ -41,7 +30,7 @@ afterAll(async () => {
 
 test("statements on connections that became silent without being closed fail as infrastructure errors, and later ones use new connections", async () => {
   await Promise.all([victim`select pg_sleep(0.05)`, victim`select pg_sleep(0.05)`]);
-  silence();
+  proxy.silence();
   const inTransaction = victim.begin((tx) => tx`select 1`);
   const outcomes = await Promise.allSettled([victim`select 1`, victim`select 1`, inTransaction]);
   expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);

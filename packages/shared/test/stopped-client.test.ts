@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSql, type Sql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
-import { openProxy, type DatabaseProxy } from "./database-proxy.ts";
+import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
 import { createDatabase } from "./test-service.ts";
 
 /**
@@ -14,7 +14,7 @@ const LAST_TEXT = "/* the last statement */";
 const TRANSACTION_TIMEOUT = "25P04";
 
 let database: TestDatabase;
-let proxy: DatabaseProxy;
+let proxy: TcpProxy;
 let victim: Sql;
 /** Resolves when the proxy has forwarded the last data of the client. */
 const clientStopped = Promise.withResolvers<void>();
