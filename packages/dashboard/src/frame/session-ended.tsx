@@ -26,14 +26,14 @@ export function SessionEnded() {
 function SessionEndedDialog() {
   const words = useWords(frameWords);
   const [key, setKey] = useState("");
-  const { error, logIn } = useLogIn(key);
+  const { error, isBusy, logIn } = useLogIn(key);
   return (
     <Dialog
       title={words.ended}
       footer={
         <>
           <CopyWritten />
-          <Button kind="primary" type="submit" form={FORM}>
+          <Button kind="primary" type="submit" form={FORM} busy={isBusy}>
             {words.logInAgain}
           </Button>
         </>
@@ -84,6 +84,7 @@ function CopyWritten() {
 function useLogIn(key: string) {
   const client = useQueryClient();
   const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
   const refresh = () => client.invalidateQueries();
   const look = useEffectEvent(() => void sessionApi.get().then(refresh, () => undefined));
   useEffect(() => {
@@ -93,12 +94,15 @@ function useLogIn(key: string) {
   }, []);
   const logIn = async (event: SubmitEvent) => {
     event.preventDefault();
+    setBusy(true);
     try {
       await sessionApi.open({ apiKey: key.trim() });
       await refresh();
     } catch (caught) {
       setError(caught);
+    } finally {
+      setBusy(false);
     }
   };
-  return { error, logIn };
+  return { error, isBusy, logIn };
 }
