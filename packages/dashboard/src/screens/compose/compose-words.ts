@@ -146,6 +146,10 @@ export const composeKo: typeof composeEn = {
   sendNow: "지금 보내기",
   unanswered: "게시물을 보냈지만 응답이 오기 전에 페이지가 닫혔습니다.",
   unansweredHint: "다시 보내면 결과를 알 수 있습니다. 게시물이 두 개 생기지 않습니다.",
+  outdated: "23시간도 더 전에 게시물을 보냈지만 응답을 받지 못했습니다.",
+  outdatedHint:
+    "게시물 목록에 있는지 확인해 주세요. 없으면 지금 쓴 내용을 새 게시물로 보내 주세요. 자동으로 다시 보내지 않습니다.",
+  lookInList: "목록에서 확인",
   taken: "마지막으로 바꾸기 전의 내용이 이미 접수되었습니다.",
   takenHint: "접수된 게시물을 열어 수정하거나, 지금 쓴 내용을 새 게시물로 보내 주세요.",
   openPost: "접수된 게시물 열기",

@@ -154,6 +154,10 @@ export const composeEn = {
   sendNow: "Send now",
   unanswered: "This post was sent, and the page was closed before the answer came.",
   unansweredHint: "Send it again to see what became of it: that cannot make two posts.",
+  outdated: "This post was sent more than 23 hours ago, and the answer never came.",
+  outdatedHint:
+    "Look for it in the list of posts. If it is not there, send what is written here as another post; nothing is sent by itself any more.",
+  lookInList: "Look in the list",
   taken: "This draft was accepted already, as it was before your last change.",
   takenHint: "Open the post to change it there, or send what is written here as another post.",
   openPost: "Open that post",
