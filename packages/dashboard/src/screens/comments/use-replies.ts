@@ -1,6 +1,7 @@
 import { PostriderError } from "@postrider/client";
 import { useEffect, useState } from "react";
 import { createKey, isUnanswered } from "../../api/sending.ts";
+import { REPLIES } from "../../session/kept-texts.ts";
 import { useSession } from "../../session/session-context.ts";
 import { createStore, useStore } from "../../settings/create-store.ts";
 import { type Place, requestAction } from "./comments-api.ts";
@@ -40,7 +41,7 @@ function keep(id: string, reply: Reply): void {
 
 /** The replies of a workspace, kept in this browser and the same in all of its tabs. */
 function useKeptReplies(): Replies {
-  const name = `postrider.replies.${useSession().workspace.id}`;
+  const name = `${REPLIES}${useSession().workspace.id}`;
   if (store.get().name !== name) read(name);
   useEffect(() => {
     const follow = ({ key }: StorageEvent) => {

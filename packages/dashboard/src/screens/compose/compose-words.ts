@@ -154,7 +154,7 @@ export const composeKo: typeof composeEn = {
   takenHint: "접수된 게시물을 열어 수정하거나, 지금 쓴 내용을 새 게시물로 보내 주세요.",
   openPost: "접수된 게시물 열기",
   asAnother: "새 게시물로 보내기",
-  sentElsewhere: "이 게시물은 다른 탭에서 보냈습니다.",
+  sentElsewhere: "이 초안은 다른 탭에서 보냈거나 지웠습니다.",
   duplicate: (name) => `${name}에 같은 내용이 이미 있습니다.`,
   duplicateHint: "같은 본문과 미디어는 한 계정에 24시간 동안 한 번만 보냅니다.",
   changeText: "본문 바꾸기",

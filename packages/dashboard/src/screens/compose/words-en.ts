@@ -162,7 +162,7 @@ export const composeEn = {
   takenHint: "Open the post to change it there, or send what is written here as another post.",
   openPost: "Open that post",
   asAnother: "Send as another post",
-  sentElsewhere: "This post was sent in another tab.",
+  sentElsewhere: "This draft was sent or removed in another tab.",
   duplicate: (name: string) => `${name} has this text already.`,
   duplicateHint: "Postrider sends the same text and media to an account only once in 24 hours.",
   changeText: "Change the text",
