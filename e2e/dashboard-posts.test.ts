@@ -230,15 +230,15 @@ test("a draft that was changed after it was shown is not published from the list
   await row.waitFor();
   const lists = "**/api/v1/posts?*";
   await page.route(lists, (route) => route.abort());
-  await tenant.api.call("PATCH", `/posts/${id}`, { body: { content: "As nobody read it" } });
+  await tenant.api.call("PATCH", `/posts/${id}`, { body: { content: "As it is now" } });
   await row.getByRole("button", { name: "More actions for this post" }).click();
   await page.getByRole("menuitem", { name: "Publish now" }).click();
   const dialog = page.getByRole("dialog", { name: /^Someone changed this post/ });
-  await dialog.getByText("As nobody read it").waitFor();
+  await dialog.getByText("As it is now").waitFor();
   expect(await tenant.api.getPost(id)).toMatchObject({ status: "draft" });
   await page.unroute(lists);
   await dialog.getByRole("button", { name: "Open", exact: true }).click();
-  await page.getByRole("heading", { name: "As nobody read it" }).waitFor();
+  await page.getByRole("heading", { name: "As it is now" }).waitFor();
   await page.getByRole("button", { name: "More actions for this post" }).click();
   await page.getByRole("menuitem", { name: "Publish now" }).click();
   await whenPost(tenant.api, id, "published");

@@ -7,8 +7,8 @@ interface Retried {
 }
 
 /**
- * Retries all failures of an account. One request retries only so many; the next ones follow until
- * none is left, or until one retries nothing: it would be answered with the same refusals again.
+ * Retries all failures of an account. One request retries at most 50 posts; further ones follow
+ * until none is left, or until one retries nothing: the next would get the same refusals again.
  */
 export async function retryAll(request: () => Promise<AccountRetryJson>): Promise<Retried> {
   const refused = new Set<string>();

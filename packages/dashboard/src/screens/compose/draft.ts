@@ -44,7 +44,7 @@ export function withAttempts(draft: Draft, attempts: readonly string[], now = Da
   return { ...draft, attempts, sentAt };
 }
 
-/** Whether a request was sent so long ago that its key no longer prevents a second post. */
+/** Whether a request has no answer, and its key no longer prevents a second post. */
 export function isOutdated({ attempts = [], sentAt }: Draft, now = Date.now()): boolean {
   return attempts.length > 0 && isKeySpent(sentAt, now);
 }
