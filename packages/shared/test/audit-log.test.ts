@@ -1,7 +1,7 @@
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { appendAudit, type AuditEntry } from "#src/audit/append.ts";
-import { oldAuditEntries } from "#src/audit/retention.ts";
+import { auditCleanings } from "#src/audit/retention.ts";
 import { createAuditService } from "#src/audit/service.ts";
 import { newId } from "#src/ids.ts";
 import { startCleaningRows } from "#src/postgres/clean-rows.ts";
@@ -195,7 +195,7 @@ async function addOld(ages: readonly number[]) {
 test("the job that cleans the audit log deletes page by page the entries that are older than the setting, and no others", async () => {
   const left = await addOld([...Array.from({ length: 2_500 }, () => 401), 399, 1]);
   const logger = createLogger({ service: "sample", level: "silent" });
-  await using _job = together(startCleaningRows(database.sql, logger, [oldAuditEntries(400)]));
+  await using _job = together(startCleaningRows(database.sql, logger, auditCleanings(400)));
   await eventually(async () => expect(await left()).toEqual([399, 1]));
 });
 

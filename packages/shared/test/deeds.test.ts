@@ -123,3 +123,83 @@ test("a process of a service can neither change nor delete deeds nor choose thei
   expect(left.map(({ subjectId }) => subjectId)).toContain("89");
   expect(left).toHaveLength(2);
 });
+
+/** Adds deeds of an API key, one each second, from the beginning of the hour that ended last. */
+async function addDeeds(deeds: {
+  readonly workspaceId: string;
+  readonly keyId: string;
+  readonly action: string;
+  readonly count: number;
+}) {
+  const { workspaceId, keyId, action, count } = deeds;
+  await database.migrationSql`
+    insert into audit_log_deeds (
+      id, at, workspace_id, actor_kind, actor_id, via, action, subject_type, subject_id, details, source_address
+    )
+    select gen_random_uuid(), date_trunc('hour', now() - interval '1 minute') - interval '1 hour' + n * interval '1 second', ${workspaceId},
+      'key', ${keyId}, 'rest', ${action}, 'post', n::text, '{}', '192.0.2.' || n % 50
+    from generate_series(1, ${count}) as n`;
+}
+
+test("of over 1,000 deeds of a workspace in an hour, those beyond are counted in one entry for each key and action, and a key with few deeds keeps all of them", async () => {
+  const [busy, quiet, workspaceId, other] = [newId(), newId(), newId(), newId()];
+  await addDeeds({ workspaceId, keyId: busy, action: "post.create", count: 3_000 });
+  await addDeeds({ workspaceId, keyId: busy, action: "post.delete", count: 2_000 });
+  await addDeeds({ workspaceId, keyId: quiet, action: "post.delete", count: 300 });
+  await addDeeds({ workspaceId: other, keyId: newId(), action: "post.create", count: 1_000 });
+  // Two processes run the job, each with pages, at the same time.
+  const count = async () => {
+    const [row] = await database.sql<[{ counted: number }]>`
+      select count_excess_deeds(1500) as counted`;
+    return row.counted;
+  };
+  const pages = await Promise.all([count(), count()]);
+  for (let page = await count(); page > 0; page = await count()) pages.push(page);
+  expect(pages.reduce((sum, page) => sum + page)).toBe(4_300);
+
+  expect(await list({ actorId: quiet, limit: 1_000 })).toHaveLength(300);
+  expect(await list({ workspaceId: other, limit: 1_000 })).toHaveLength(1_000);
+  for (const [action, done] of [
+    ["post.create", 3_000],
+    ["post.delete", 2_000],
+  ] as const) {
+    const entries = await list({ actorId: busy, action, limit: 1_000 });
+    const all = entries.map(({ details }) => JSON.parse(details) as { deeds?: number });
+    expect(all.filter(({ deeds }) => deeds === undefined)).toHaveLength(350);
+    expect(all.reduce((sum, { deeds = 1 }) => sum + deeds, 0)).toBe(done);
+    expect(entries.at(-1)).toMatchObject({ subjectId: String(done), via: "rest", workspaceId });
+    expect(all.at(-1)).toMatchObject({ deeds: expect.any(Number), since: expect.any(String) });
+    expect(all.at(-1)).toHaveProperty("addresses.length", 20);
+  }
+});
+
+test("deeds of the current hour are not counted together", async () => {
+  const [keyId, workspaceId] = [newId(), newId()];
+  await database.migrationSql`
+    insert into audit_log_deeds (id, workspace_id, actor_kind, actor_id, action, subject_type, subject_id, details)
+    select gen_random_uuid(), ${workspaceId}, 'key', ${keyId}, 'post.create', 'post', n::text, '{}'
+    from generate_series(1, 1500) as n`;
+  const [row] = await database.sql`select count_excess_deeds(10000) as counted`;
+  expect(row?.counted).toBe(0);
+});
+
+test("of the entries with one action that clients of a workspace add in a day, the first 100 stay as long as those of operators and the others as long as deeds", async () => {
+  const [keyId, workspaceId] = [newId(), newId()];
+  const subject = { type: "webhook", id: "w" } as const;
+  const change = async (action: "webhook.update" | "webhook.revoke", count: number) => {
+    const entries = Array.from({ length: count }, () => ({ action, subject, workspaceId }));
+    await database.sql.begin((tx) => appendAudit(tx, entries));
+  };
+  await asKey(keyId, () => change("webhook.update", 100));
+  await asKey(keyId, () => change("webhook.update", 5));
+  await asKey(keyId, () => change("webhook.revoke", 1));
+  await change("webhook.update", 3);
+  const countIn = async (table: string) => {
+    const [row] = await database.sql<[{ count: number }]>`
+      select count(*)::int from ${database.sql(table)} where workspace_id = ${workspaceId}`;
+    return row.count;
+  };
+  expect(await countIn("audit_log")).toBe(104);
+  expect(await countIn("audit_log_deeds")).toBe(5);
+  expect(await list({ actorId: keyId, limit: 1_000 })).toHaveLength(106);
+});

@@ -372,3 +372,82 @@ begin
   $sql$, current_schema());
 end
 $do$;
+
+-- Keeps 1,000 deeds of a workspace for each hour that has ended: the first ones of each actor and action, as many as fit.
+-- Of the others, those of one actor and action become one row in the place of the last of them, whose details say how
+-- many they are, since when and from which addresses (20 at most). Replaces up to `most` deeds and returns their number. Like the function above, it has the rights of the owner: a process can
+-- only have counted what exceeds the 1,000.
+do $do$
+begin
+  execute format($sql$
+    create function count_excess_deeds(most int) returns int
+    language plpgsql security definer
+    set search_path = %I, pg_temp
+    as $$
+    declare
+      kept constant int := 1000;
+      room int := least(most, 10000);
+      busy record;
+      removed_rows int;
+    begin
+      for busy in
+        select workspace_id, date_trunc('hour', at) as since
+        from audit_log_deeds
+        where at >= date_trunc('hour', now() - interval '121 minutes')
+        -- A transaction that began before the end of an hour ends at most 15 s after it.
+        and at < date_trunc('hour', now() - interval '1 minute')
+        and workspace_id is not null
+        and details -> 'deeds' is null
+        group by 1, 2
+        having count(*) > kept
+      loop
+        exit when room <= 0;
+        with numbered as (
+          select at, id, row_number() over (partition by actor_kind, actor_id, action order by at, id) as number
+          from audit_log_deeds
+          where workspace_id = busy.workspace_id
+          and at >= busy.since
+          and at < busy.since + interval '1 hour'
+          and details -> 'deeds' is null
+        ),
+        excess as (
+          select at, id
+          from numbered
+          order by number, at, id
+          limit room
+          offset kept
+        ),
+        removed as (
+          delete from audit_log_deeds as deed
+          using excess
+          where deed.at = excess.at
+          and deed.id = excess.id
+          returning deed
+        ),
+        replacement as (
+          insert into audit_log_deeds (
+            id, at, workspace_id, actor_kind, actor_id, actor_name, via, action, subject_type, subject_id, details,
+            request_id, source_address
+          )
+          select
+            (last).id, (last).at, (last).workspace_id, (last).actor_kind, (last).actor_id, (last).actor_name,
+            (last).via, (last).action, (last).subject_type, (last).subject_id,
+            jsonb_build_object('deeds', deeds, 'since', since, 'addresses', to_jsonb(addresses[1:20])),
+            (last).request_id, (last).source_address
+          from (
+            select
+              (array_agg(deed order by (deed).at desc, (deed).id desc))[1] as last, count(*) as deeds,
+              min((deed).at) as since, array_agg(distinct (deed).source_address) as addresses
+            from removed
+            group by (deed).actor_kind, (deed).actor_id, (deed).action
+          ) as grouped
+        )
+        select count(*) into removed_rows from removed;
+        room := room - removed_rows;
+      end loop;
+      return least(most, 10000) - room;
+    end;
+    $$
+  $sql$, current_schema());
+end
+$do$;

@@ -4,7 +4,7 @@ import {
   createAvailableReaders,
 } from "@postrider/platforms/authorizations";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
-import { oldAuditEntries } from "@postrider/shared/audit/retention";
+import { auditCleanings } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import {
@@ -124,7 +124,7 @@ function startJobs(
     startDeploymentWatch(guard, logger),
     startRemovingOwnWorkspaces(deps),
     ...startCleaningRows(sql, logger, [
-      oldAuditEntries(config.auditDays),
+      ...auditCleanings(config.auditDays),
       endedSessions(deps.sessionLimits),
       OLD_KEYS,
     ]),

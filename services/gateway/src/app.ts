@@ -29,6 +29,7 @@ import { createCallPermits } from "#src/clients/call-permits.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
 import { createServer } from "#src/routes/server.ts";
+import { createUploadTokens } from "#src/routes/uploads/upload-tokens.ts";
 
 /**
  * Maximum duration of a request to the gateway. Each RPC that the gateway makes for the request
@@ -108,6 +109,7 @@ export async function startApp(config: Config): Promise<App> {
     ...createClients(peers),
     mediaBytes,
     links: createMediaLinks(config),
+    uploadTokens: createUploadTokens(config.mediaKeys),
     health,
     logger,
     publicUrl: config.publicUrl,

@@ -31,6 +31,7 @@ import type { Admission } from "#src/admission/admission.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { createServer } from "#src/routes/server.ts";
+import { createUploadTokens } from "#src/routes/uploads/upload-tokens.ts";
 
 export const WORKSPACE_ID = "01936a5e-7d2b-7000-8000-00000000000a";
 export const POST_ID = "01936a5e-7d2b-7000-8000-000000000001";
@@ -42,6 +43,12 @@ export const PUBLIC_URL = "http://127.0.0.1:8080";
  */
 export const identities = createTestIdentities();
 export const MEDIA_KEY = "m".repeat(32);
+
+const UPLOAD_TOKENS = createUploadTokens([MEDIA_KEY]);
+
+/** Returns the token of a grant, as a client got it, from the token of the media service. */
+export const uploadTokenOf = (token: string) =>
+  UPLOAD_TOKENS.sign({ uploadPath: MEDIA_ID, uploadToken: token }, new Date());
 export const ACCOUNT_ID = "01936a5e-7d2b-7000-8000-000000000002";
 
 const LIMIT = {
@@ -185,6 +192,7 @@ export async function createTestServer(
       mediaKeys: [MEDIA_KEY],
       mediaUrlMs: 60_000,
     }),
+    uploadTokens: UPLOAD_TOKENS,
     publicUrl: peers.publicUrl ?? PUBLIC_URL,
     cells: peers.cells ?? { own: undefined, addresses: new Map() },
     defaultLocale: "en",

@@ -7,7 +7,14 @@ import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, expect, test } from "vitest";
 import type { Admission } from "#src/admission/admission.ts";
-import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
+import {
+  admitted,
+  createTestServer,
+  MEDIA_ID,
+  POST_ID,
+  type Peers,
+  uploadTokenOf,
+} from "./fixture.ts";
 import { startMediaStandIn } from "./media-stand-in.ts";
 
 /**
@@ -99,7 +106,7 @@ test.concurrent("an upload below the minimum rate is aborted and releases its up
   while (media.seen.length === 0) {
     const socket = await dial();
     socket.write(
-      `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n`,
+      `PUT /uploads/${MEDIA_ID}?token=${uploadTokenOf("t")} HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n\r\n`,
     );
     await drip(socket);
   }
@@ -137,7 +144,7 @@ test("an upload at a steady rate may take longer than the sum of all time limits
   const piece = randomBytes(500);
   const pieces = 180;
   socket.write(
-    `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${piece.length * pieces}\r\n\r\n`,
+    `PUT /uploads/${MEDIA_ID}?token=${uploadTokenOf("t")} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${piece.length * pieces}\r\n\r\n`,
   );
   const startedAt = performance.now();
   let sent = 0;
@@ -161,7 +168,7 @@ test("an upload is not aborted for being slow while the media service does not r
   const socket = await dial();
   const said = text(socket);
   socket.write(
-    `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
+    `PUT /uploads/${MEDIA_ID}?token=${uploadTokenOf("t")} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
   // Waits for longer than an upload may stand still, while the media service reads nothing from

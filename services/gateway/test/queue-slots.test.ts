@@ -51,6 +51,8 @@ const server = await createRecordingServer((answer) => ({
           reserved: 3n,
           remaining: 985n,
           resetsAt: { seconds: 1_796_083_200n, nanos: 0 },
+          released: 4n,
+          maxReleased: 20_000n,
         },
         dailyLimits: [
           {
@@ -88,6 +90,8 @@ test("GET /quota shows the monthly quota and each account's daily limit as numbe
       reserved: 3,
       remaining: 985,
       resetsAt: "2026-12-01T00:00:00.000Z",
+      released: 4,
+      maxReleased: 20_000,
     },
     dailyLimits: [
       {

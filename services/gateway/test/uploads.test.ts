@@ -12,7 +12,7 @@ import {
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, expect, test } from "vitest";
-import { admitted, createTestServer, identities, MEDIA_ID } from "./fixture.ts";
+import { admitted, createTestServer, identities, MEDIA_ID, uploadTokenOf } from "./fixture.ts";
 import { refuse, startMediaStandIn } from "./media-stand-in.ts";
 
 const ORIGIN = "https://app.example.com";
@@ -41,7 +41,9 @@ afterAll(async () => {
   await media[Symbol.asyncDispose]();
 });
 
-const put = (query = "?token=t", init: RequestInit = {}) =>
+const QUERY = `?token=${uploadTokenOf("t")}`;
+
+const put = (query = QUERY, init: RequestInit = {}) =>
   fetch(`${url}/uploads/${MEDIA_ID}${query}`, { method: "PUT", body: "bytes", ...init });
 
 async function summary(answer: Response) {
@@ -71,7 +73,7 @@ test("an upload needs no API key, only the token in its URL, and reaches the med
   const bytes = randomBytes(3 * MEBIBYTE);
   const received = accept();
   const before = admissions;
-  const answer = await put("?token=t0k%2Fen", {
+  const answer = await put(`?token=${uploadTokenOf("t0k/en")}`, {
     body: bytes,
     headers: {
       "content-type": "video/mp4",
@@ -103,7 +105,7 @@ test("an upload needs no API key, only the token in its URL, and reaches the med
 
 test("an upload may send its token as a bearer token", async () => {
   void accept();
-  const answer = await put("", { headers: { authorization: "Bearer abc-_" } });
+  const answer = await put("", { headers: { authorization: `Bearer ${uploadTokenOf("abc-_")}` } });
   expect(answer.status).toBe(204);
   expect(theRequest().headers).toMatchObject({ "x-upload-token": "abc-_" });
 });
@@ -118,7 +120,7 @@ test("an upload of unknown length reaches the media service in chunks", async ()
       controller.close();
     },
   });
-  const answer = await put("?token=t", { body, duplex: "half" });
+  const answer = await put(QUERY, { body, duplex: "half" });
   expect(answer.status).toBe(204);
   expect(String(await received)).toBe("abc");
   expect(theRequest().headers).toMatchObject({ "transfer-encoding": "chunked" });
@@ -126,14 +128,14 @@ test("an upload of unknown length reaches the media service in chunks", async ()
 
 test("an upload without a body reaches the media service, which answers that the body is missing", async () => {
   media.handle((_request, response) => refuse(response, unprocessable("media_rejected")));
-  expect(await summary(await put("?token=t", { body: null }))).toEqual([422, "media_rejected"]);
+  expect(await summary(await put(QUERY, { body: null }))).toEqual([422, "media_rejected"]);
   expect(theRequest().headers).not.toHaveProperty("transfer-encoding");
 });
 
 test("an upload with the header Expect: 100-continue is answered with 100 before its body is sent", async () => {
   const received = accept();
   const headers = { expect: "100-continue", "content-length": "5" };
-  const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, { method: "PUT", headers });
+  const client = httpRequest(`${url}/uploads/${MEDIA_ID}${QUERY}`, { method: "PUT", headers });
   client.on("continue", () => client.end("bytes"));
   const answer = new Promise<IncomingMessage>((resolve) => {
     client.on("response", resolve);
@@ -170,13 +172,13 @@ async function putRaw(path: string) {
 }
 
 test.each([
-  ["the path is ..", "..?token=t"],
-  ["the path is .", ".?token=t"],
-  ["the path is an escaped ..", "%2e%2e?token=t"],
-  ["the path leads to another folder", "..%2Fobjects%2Fa?token=t"],
-  ["the id has capitals", `${MEDIA_ID.toUpperCase()}?token=t`],
-  ["the id ends in a NUL character", `${MEDIA_ID}%00?token=t`],
-  ["the path is not an id", "x?token=t"],
+  ["the path is ..", `..${QUERY}`],
+  ["the path is .", `.${QUERY}`],
+  ["the path is an escaped ..", `%2e%2e${QUERY}`],
+  ["the path leads to another folder", `..%2Fobjects%2Fa${QUERY}`],
+  ["the id has capitals", `${MEDIA_ID.toUpperCase()}${QUERY}`],
+  ["the id ends in a NUL character", `${MEDIA_ID}%00${QUERY}`],
+  ["the path is not an id", `x${QUERY}`],
   ["the token is a line feed", `${MEDIA_ID}?token=%0a`],
   ["the token contains another header", `${MEDIA_ID}?token=a%0d%0ax-other:%201`],
   ["the token is an emoji", `${MEDIA_ID}?token=%F0%9F%98%80`],
@@ -213,7 +215,7 @@ test.each<[number, ServiceError]>([
 
 test("the refusal of an upload by the media service reaches a client that is still sending, and the next upload succeeds", async () => {
   media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
-  const answer = await put("?token=t", { body: BIG });
+  const answer = await put(QUERY, { body: BIG });
   expect(await summary(answer)).toEqual([409, "upload_already_received"]);
   void accept();
   expect((await put()).status).toBe(204);
@@ -222,7 +224,7 @@ test("the refusal of an upload by the media service reaches a client that is sti
 test("the refusal of an upload reaches a client that asked with Connection: close to end the connection after the answer", async () => {
   media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
   const answers = Array.from({ length: 5 }, async (_, index) => {
-    const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t${index}`, {
+    const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=${uploadTokenOf(`t${index}`)}`, {
       method: "PUT",
       agent: false,
       headers: { connection: "close", "content-length": BIG.length },
@@ -250,7 +252,7 @@ test("a client that continues to send after its upload was refused is disconnect
   });
   socket.on("error", () => undefined);
   socket.write(
-    `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nabc`,
+    `PUT /uploads/${MEDIA_ID}${QUERY} HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\nabc`,
   );
   await eventually(() => answer.endsWith("}}"));
   expect(answer).toContain("404 Not Found");
@@ -277,7 +279,7 @@ test.each([
     });
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write(
-      `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${start}`,
+      `PUT /uploads/${MEDIA_ID}${QUERY} HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n${start}`,
     );
     await eventually(() => media.seen.length === 1);
     socket.destroy();
@@ -289,7 +291,7 @@ test("when the media service disconnects during an upload, the client is answere
   media.handle((request) => {
     request.once("data", () => request.socket.destroy());
   });
-  const answer = await put("?token=t", { body: BIG });
+  const answer = await put(QUERY, { body: BIG });
   expect(await summary(answer)).toEqual([503, "unavailable"]);
   expect(answer.headers.get("retry-after")).toBe("1");
 });
@@ -300,7 +302,7 @@ async function startUpload(base: string, token: string) {
   socket.on("error", () => undefined);
   const before = media.seen.length;
   socket.write(
-    `PUT /uploads/${MEDIA_ID}?token=${token} HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\na`,
+    `PUT /uploads/${MEDIA_ID}?token=${uploadTokenOf(token)} HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\na`,
   );
   await eventually(() => media.seen.length > before);
   return socket;
@@ -327,7 +329,7 @@ test("uploads from one IP address take at most half of the gateway's permits for
   media.handle((request) => void request.resume());
   const sockets = [await startUpload(base, "a"), await startUpload(base, "b")];
   const send = (token: string, address: string) =>
-    fetch(`${base}/uploads/${MEDIA_ID}?token=${token}`, {
+    fetch(`${base}/uploads/${MEDIA_ID}?token=${uploadTokenOf(token)}`, {
       method: "PUT",
       body: "bytes",
       headers: { "x-forwarded-for": address },
@@ -353,7 +355,7 @@ test("the gateway reads the body of an upload no faster than the media service d
       sent = Math.min(total, sent + MEBIBYTE);
     },
   });
-  const answer = put("?token=t", { body, duplex: "half" });
+  const answer = put(QUERY, { body, duplex: "half" });
   const request = await started.promise;
   let last = -1;
   await eventually(() => {
@@ -367,7 +369,7 @@ test("the gateway reads the body of an upload no faster than the media service d
 });
 
 const preflight = (origin: string) =>
-  fetch(`${url}/uploads/${MEDIA_ID}?token=t`, {
+  fetch(`${url}/uploads/${MEDIA_ID}${QUERY}`, {
     method: "OPTIONS",
     headers: {
       origin,
@@ -387,7 +389,7 @@ test("web pages of an allowed origin may upload files and read the errors", asyn
   });
   void accept();
   for (const [query, status] of [
-    ["?token=t", 204],
+    [QUERY, 204],
     ["", 404],
   ] as const) {
     const answer = await put(query, { headers: { origin: ORIGIN } });
@@ -403,7 +405,7 @@ test.each(["https://evil.example", "null", `${ORIGIN}.evil.example`])(
   "web pages of the origin %s must not upload files",
   async (origin) => {
     void accept();
-    const answers = [await preflight(origin), await put("?token=t", { headers: { origin } })];
+    const answers = [await preflight(origin), await put(QUERY, { headers: { origin } })];
     for (const { headers } of answers) {
       expect(headers.get("access-control-allow-origin")).toBeNull();
       expect(headers.get("vary")).toBe("Origin");
@@ -425,12 +427,14 @@ test("a request to an upload URL with another method than PUT needs no API key a
 test("the tokens and contents of uploads are not logged", async () => {
   void accept();
   lines = [];
-  await put("?token=canary", { body: "canary" });
+  const token = uploadTokenOf("canary");
+  await put(`?token=${token}`, { body: "canary" });
   media.handle((request) => {
     request.socket.destroy();
   });
-  await put("", { headers: { authorization: "Bearer canary" } });
+  await put("", { headers: { authorization: `Bearer ${token}` } });
   await eventually(() => lines.length >= 2);
   expect(lines.join("")).not.toContain("canary");
+  expect(lines.join("")).not.toContain(token);
   expect(lines.join("")).toContain("/uploads/:uploadPath");
 });

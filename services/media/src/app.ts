@@ -1,7 +1,7 @@
 import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
-import { oldAuditEntries } from "@postrider/shared/audit/retention";
+import { auditCleanings } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -236,7 +236,7 @@ function startJobs(
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),
     startRemovingOldMedia({ ...deps, posts: deps.posts.client(MediaUseService), retentionDays }),
-    ...startCleaningRows(deps.sql, deps.logger, [...CLEANINGS, oldAuditEntries(auditDays)]),
+    ...startCleaningRows(deps.sql, deps.logger, [...CLEANINGS, ...auditCleanings(auditDays)]),
     startRemovingWorkspaceMedia(deps, {
       list: () => removals.listWorkspaceRemovals({}),
       report: (report) => removals.reportWorkspaceRemoval(report),

@@ -340,3 +340,25 @@ test("a page with several filters looks at 5,000 posts of one of them at most, a
 
   expect(pages).toEqual([[first], [], [second]]);
 });
+
+test("lists of one workspace are read one after the other, so that the list of another workspace does not wait for them", async () => {
+  const [busy, other] = [newWorkspace(), newWorkspace()];
+  const list = async (workspaceId: string) =>
+    await posts.posts.listPosts({ workspaceId, limit: 5 });
+  const lists = await posts.migrationSql.begin(async (tx) => {
+    await tx`lock table posts in access exclusive mode`;
+    const all = Promise.all([...Array.from({ length: 12 }, () => busy), other].map(list));
+    const countReading = async () => {
+      const rows = await tx`
+        select
+        from pg_stat_activity
+        where pg_backend_pid() = any(pg_blocking_pids(pid))`;
+      return rows.length;
+    };
+    await expect.poll(countReading).toBe(2);
+    await posts.sql`select 1`;
+    expect(await countReading()).toBe(2);
+    return { all };
+  });
+  expect(await lists.all).toHaveLength(13);
+});

@@ -62,6 +62,8 @@ test("a workspace whose posts failed or were cancelled 10,000 times in a month p
     reason: "quota_exceeded",
     violations: [{ code: "monthly", limit: 10_000, used: 10_000n, reserved: 0n, requested: 1n }],
   };
+  const { monthly: month } = await posts.quota.getQuota({ workspaceId });
+  expect(month).toMatchObject({ released: 10_000n, maxReleased: 10_000n, remaining: 2n });
   const ref = (post: ShownPost) => ({ workspaceId, id: post.id });
   for (const refused of [
     () => posts.createPost({ ...request, content: unique() }),

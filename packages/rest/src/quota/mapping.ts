@@ -12,7 +12,13 @@ function toCounts({ limit, used, reserved, remaining, resetsAt }: MonthlyQuota |
 }
 
 export function toMonthlyQuota(quota: MonthlyQuota) {
-  return { period: quota.period, ...toCounts(quota) };
+  const { period, released, maxReleased } = quota;
+  return {
+    period,
+    ...toCounts(quota),
+    ...(released === undefined ? {} : { released: Number(released) }),
+    ...(maxReleased === undefined ? {} : { maxReleased: Number(maxReleased) }),
+  };
 }
 
 export function toDailyQuota(quota: DailyQuota) {

@@ -19,6 +19,20 @@ export const MonthlyQuota = Type.Object(
       description: "A month in UTC, such as 2026-11.",
     }),
     ...COUNTS,
+    released: Type.Optional(
+      Type.Integer({
+        description:
+          "How often a publication failed or was cancelled and gave its share back. Not in webhooks.",
+        "x-postrider-extension": true,
+      }),
+    ),
+    maxReleased: Type.Optional(
+      Type.Integer({
+        description:
+          "Value of `released` at which no more publications are accepted in the month. Not in webhooks.",
+        "x-postrider-extension": true,
+      }),
+    ),
   },
   { $id: "MonthlyQuota" },
 );

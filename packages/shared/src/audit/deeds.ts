@@ -1,7 +1,7 @@
 import type { ISql } from "#src/postgres.ts";
 import { findContext } from "#src/telemetry/request-context.ts";
 import { requestOf } from "./actor.ts";
-import { toAuditRecord, type AuditEntry } from "./append.ts";
+import { auditColumns, toAuditRecord, type AuditEntry } from "./append.ts";
 
 export type Deed = AuditEntry;
 
@@ -14,10 +14,7 @@ export function toDeedRecord(deed: Deed) {
 /** SQL for a step of a larger statement. `source` has a column `deed` of `toDeedRecord`. */
 export function deedInsert(sql: ISql, source: ReturnType<ISql>) {
   return sql`
-    insert into audit_log_deeds (
-      id, workspace_id, actor_kind, actor_id, actor_name, via, action, subject_type, subject_id, details, request_id,
-      source_address
-    )
+    insert into audit_log_deeds (${auditColumns(sql)})
     select
       deed.id, deed.workspace_id, deed.actor_kind, coalesce(deed.actor_id, current_schema()), deed.actor_name, deed.via,
       deed.action, deed.subject_type, deed.subject_id, deed.details, deed.request_id, deed.source_address

@@ -7,7 +7,11 @@ import type { Sql, TransactionSql } from "#src/postgres.ts";
  */
 const LIMITS = { total: 4, perKey: 2, maxWaiting: Infinity, maxWaitMs: 10_000 };
 
-const turnsByPool = new WeakMap<Sql, Semaphore>();
+/** Large pages that are read at the same time: of one workspace one after the other. */
+const READ_LIMITS = { total: 4, perKey: 1, maxWaiting: Infinity, maxWaitMs: 10_000 };
+
+const changesByPool = new WeakMap<Sql, Semaphore>();
+const readsByPool = new WeakMap<Sql, Semaphore>();
 
 /**
  * Runs the transaction of a change that a client asked for, when at most one other change of its
@@ -22,8 +26,21 @@ export async function beginInTurn<T>(
   workspaceId: string,
   work: (tx: TransactionSql) => Promise<T>,
 ) {
-  const turns = turnsByPool.get(sql) ?? new Semaphore(LIMITS);
-  turnsByPool.set(sql, turns);
+  const turns = changesByPool.get(sql) ?? new Semaphore(LIMITS);
+  changesByPool.set(sql, turns);
   using _turn = await turns.acquire({ key: workspaceId });
   return await sql.begin(work);
+}
+
+/**
+ * Reads a page that may be large when no other one of its workspace is read. Writing, copying and
+ * sending a large page takes 20 ms of several processes; several at once of one workspace would
+ * make the requests of all others wait for them.
+ *
+ * @throws `unavailable` if its turn does not come for 10 s.
+ */
+export async function readInTurn<T>(sql: Sql, workspaceId: string, read: () => Promise<T>) {
+  const turns = readsByPool.get(sql) ?? new Semaphore(READ_LIMITS);
+  readsByPool.set(sql, turns);
+  return await turns.run(read, { key: workspaceId });
 }

@@ -28,6 +28,7 @@ import type { Admission } from "#src/admission/admission.ts";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer.ts";
 import type { StreamLimits } from "#src/routes/dashboard/event-streams.ts";
+import type { UploadTokens } from "#src/routes/uploads/upload-tokens.ts";
 
 /** Limits on the memory of request bodies. */
 export interface BodyLimits {
@@ -92,6 +93,7 @@ export interface ServerDeps {
   readonly metrics: Client<typeof MetricsService>;
   readonly mediaBytes: MediaBytes;
   readonly links: MediaLinks;
+  readonly uploadTokens: UploadTokens;
   readonly health: Health;
   readonly logger: Logger;
   readonly publicUrl: string;

@@ -37,7 +37,6 @@ import { registerPlatforms } from "#src/routes/platforms/routes.ts";
 import { registerPosts } from "#src/routes/posts/routes.ts";
 import { registerQueueSlots } from "#src/routes/queue-slots/routes.ts";
 import { registerQuota } from "#src/routes/quota/routes.ts";
-import { OpenGrants } from "#src/routes/uploads/open-grants.ts";
 import { registerUploads } from "#src/routes/uploads/routes.ts";
 import { registerWebhooks } from "#src/routes/webhooks/routes.ts";
 
@@ -76,7 +75,7 @@ function addFormats(ajv: Ajv): void {
   ajv.addKeyword("x-postrider-extension");
 }
 
-function addApi(app: FastifyInstance, deps: ServerDeps & { readonly grants: OpenGrants }): void {
+function addApi(app: FastifyInstance, deps: ServerDeps): void {
   void app.register(
     async (api) => {
       await addCompression(api);
@@ -169,11 +168,10 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addProbes(app, deps.health);
   await registerDescription(app);
   registerDocs(app);
-  const grants = new OpenGrants();
-  registerUploads(app, { ...deps, grants, transferRate: patience.transferRate });
+  registerUploads(app, { ...deps, transferRate: patience.transferRate });
   registerDownload(app, { ...deps, transferRate: patience.transferRate });
   registerConnect(app, deps);
-  addApi(app, { ...deps, grants });
+  addApi(app, deps);
   registerDashboard(app, deps);
   registerDashboardPage(app, deps);
   registerMcp(app, deps);

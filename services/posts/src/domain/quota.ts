@@ -191,7 +191,7 @@ export function remainingOf(limit: number, { used, reserved }: QuotaUsage): numb
 }
 
 /** As in the migration. No honest workspace fails so often, and failed posts are kept for long. */
-function maxReleased(quota: number): number {
+export function maxReleased(quota: number): number {
   return Math.max(20 * quota, 10_000);
 }
 

@@ -1,4 +1,4 @@
-import { oldAuditEntries } from "@postrider/shared/audit/retention";
+import { auditCleanings } from "@postrider/shared/audit/retention";
 import type { Sql } from "@postrider/shared/postgres";
 import { type RowCleaning, startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { EXPIRED_IDEMPOTENCY_KEYS } from "@postrider/shared/postgres/idempotency";
@@ -40,5 +40,5 @@ export function startCleaningOldRows(
   logger: Logger,
   auditDays: number,
 ): readonly AsyncDisposable[] {
-  return startCleaningRows(sql, logger, [...CLEANINGS, oldAuditEntries(auditDays)]);
+  return startCleaningRows(sql, logger, [...CLEANINGS, ...auditCleanings(auditDays)]);
 }

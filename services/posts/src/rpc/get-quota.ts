@@ -9,6 +9,7 @@ import { isId } from "@postrider/shared/ids";
 import { listQuotaUsage } from "#src/db/quota-usage.ts";
 import {
   dailyCounters,
+  maxReleased,
   monthlyCounter,
   remainingOf,
   resetsAt,
@@ -47,6 +48,8 @@ export async function getQuota(
       period: month.period,
       ...toAmounts(month, usageOf(month)),
       remaining: BigInt(leftOf(month)),
+      released: BigInt(usageOf(month).released),
+      maxReleased: BigInt(maxReleased(month.limit)),
     },
     dailyLimits: days.map(({ own, shared, ...day }) => ({
       ...day,

@@ -6,6 +6,7 @@ import type {
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { readInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import {
   type CursorKeys,
   encodeCursor,
@@ -29,7 +30,7 @@ export async function listPosts(
   const scope = scopeOf(request);
   const after = cursor === undefined ? undefined : parseCursor(cursorKeys, scope, cursor);
   const page = { ...filter, limit, maxBytes: MAX_PAGE_BYTES, after };
-  const rows = await listPostSummaries(sql, workspaceId, page);
+  const rows = await readInTurn(sql, workspaceId, () => listPostSummaries(sql, workspaceId, page));
   const last = rows.at(-1);
   const end = last?.hasMore === true ? last : await findWindowEnd(sql, workspaceId, page);
   const nextCursor =

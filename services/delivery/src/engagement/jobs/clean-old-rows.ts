@@ -1,4 +1,4 @@
-import { oldAuditEntries } from "@postrider/shared/audit/retention";
+import { auditCleanings } from "@postrider/shared/audit/retention";
 import { startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { EXPIRED_IDEMPOTENCY_KEYS } from "@postrider/shared/postgres/idempotency";
 import { type Loop, startLoop } from "@postrider/shared/process/loop";
@@ -40,7 +40,7 @@ export function startCleaningOldRows(
 ): readonly AsyncDisposable[] {
   return startCleaningRows(sql, logger, [
     EXPIRED_IDEMPOTENCY_KEYS,
-    oldAuditEntries(auditDays),
+    ...auditCleanings(auditDays),
     {
       job: "clean-backfills",
       rows: "old jobs on past comments",

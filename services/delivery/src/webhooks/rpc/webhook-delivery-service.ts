@@ -12,7 +12,7 @@ import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, notFound, unprocessable, wrongStatus } from "@postrider/shared/errors";
 import { assertIds } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
+import { beginInTurn, readInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import {
   type AttemptJson,
@@ -58,7 +58,7 @@ function toWebhookDelivery(row: DeliveryRow): MessageInitShape<typeof WebhookDel
   };
 }
 
-const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+const MAX_PAGE_BYTES = 512 * 1024;
 
 export async function listWebhookDeliveries(
   { sql, cursorKeys }: Pick<WebhookRpcDeps, "sql" | "cursorKeys">,
@@ -73,9 +73,10 @@ export async function listWebhookDeliveries(
   const scope = ["deliveries", workspaceId, webhookId, status, eventType];
   const page = parsePage(cursorKeys, scope, request);
   if ((await findSubscription(sql, workspaceId, webhookId)) === undefined) throw notFound();
-  const { deliveries, hasMore } = await sql.begin(
-    "isolation level repeatable read read only",
-    (tx) => listDeliveries(tx, webhookId, { ...page, ...filter, maxBytes: MAX_PAGE_BYTES }),
+  const { deliveries, hasMore } = await readInTurn(sql, workspaceId, () =>
+    sql.begin("isolation level repeatable read read only", (tx) =>
+      listDeliveries(tx, webhookId, { ...page, ...filter, maxBytes: MAX_PAGE_BYTES }),
+    ),
   );
   const last = deliveries.at(-1);
   // The database stores a delivery that is being sent as pending, but the list shows it with the

@@ -1,3 +1,4 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { CreateUploadResponse } from "@postrider/contracts/media/v1/media_service_pb";
 import type { MediaLinks } from "@postrider/rest/media/links";
@@ -20,7 +21,6 @@ import {
 import { operation } from "#src/routes/operation.ts";
 import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
 import { IDEMPOTENCY_HEADERS, IdParams, NoQuery, REPLAYED_HEADER } from "#src/routes/schemas.ts";
-import type { OpenGrants } from "#src/routes/uploads/open-grants.ts";
 
 /**
  * Converts an upload grant to the form of the API. Its URL leads to the object store, or to the
@@ -49,7 +49,7 @@ function fromMediaChanges({ altText, coverMs }: Static<typeof UpdateMedia>) {
   });
 }
 
-type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links"> & { readonly grants: OpenGrants };
+type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links" | "uploadTokens">;
 type Params = Static<typeof IdParams>;
 type PresignBody = Static<typeof PresignUpload>;
 type UpdateBody = Static<typeof UpdateMedia>;
@@ -86,7 +86,7 @@ function requireMedia(workspaceId: string, media: Media | undefined, links: Medi
   return toReadyMedia(workspaceId, media, links);
 }
 
-function registerPresign(api: FastifyInstance, { media, publicUrl, grants }: Deps): void {
+function registerPresign(api: FastifyInstance, { media, publicUrl, uploadTokens }: Deps): void {
   const presign = operation({
     operationId: "presignUpload",
     summary: "Get a URL to upload a file to",
@@ -106,9 +106,10 @@ function registerPresign(api: FastifyInstance, { media, publicUrl, grants }: Dep
     const length = BigInt(Math.min(bytes, Number.MAX_SAFE_INTEGER));
     const upload = { workspaceId, fileName, contentType, bytes: length };
     const grant = await media.createUpload(upload);
-    grants.add(grant);
+    const expiresAt = grant.expiresAt === undefined ? new Date() : timestampDate(grant.expiresAt);
     reply.status(201);
-    return toUploadGrant(grant, publicUrl);
+    const uploadToken = uploadTokens.sign(grant, expiresAt);
+    return toUploadGrant({ ...grant, uploadToken }, publicUrl);
   });
 }
 

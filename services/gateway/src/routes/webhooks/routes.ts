@@ -28,8 +28,8 @@ type Params = Static<typeof IdParams>;
 const TAGS = ["webhooks"];
 
 /**
- * Maximum size in bytes of a page of webhook deliveries. The delivery service ends a page before it
- * exceeds this size.
+ * What is reserved for a page of webhook deliveries, in bytes. The delivery service ends a page
+ * earlier; this bounds how many unsent pages a workspace has.
  */
 const PAGE_BYTES = 2 * 1024 * 1024;
 

@@ -383,7 +383,7 @@ export const WebhookService: GenService<{
   },
   /**
    * ListWebhookDeliveries returns a page of the deliveries of a webhook subscription, also of a revoked one, newest
-   * first. A page ends early at about 2 MiB.
+   * first. A page ends early at about 512 KiB.
    * Errors: not_found, invalid_request for an invalid cursor.
    */
   listWebhookDeliveries: {
