@@ -56,7 +56,7 @@ create table accounts.api_keys (
   name text not null,
   scopes text[] not null,
   imported_from text,
-  made_by uuid,
+  makers uuid[] not null default '{}'::uuid[],
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
@@ -66,7 +66,7 @@ create table accounts.api_keys (
   constraint api_keys_hash_check CHECK ((octet_length(hash) = 32))
 );
 CREATE INDEX api_keys_imported ON accounts.api_keys USING btree (imported_from) WHERE (imported_from IS NOT NULL);
-CREATE INDEX api_keys_made_by ON accounts.api_keys USING btree (made_by) WHERE (made_by IS NOT NULL);
+CREATE INDEX api_keys_makers ON accounts.api_keys USING gin (makers);
 
 create table accounts.audit_log (
   id uuid not null,

@@ -1,3 +1,5 @@
+import { ConnectError } from "@connectrpc/connect";
+import { ErrorInfoSchema } from "@postrider/contracts/errors/v1/error_pb";
 import { ServiceError } from "@postrider/shared/errors";
 
 /** Error for a wrong command line, before any service was called. */
@@ -38,7 +40,12 @@ const ADVICE: Readonly<Record<string, string>> = {
     "--simulated needs a simulator, as `npm start` has one; to connect a real account, leave it out",
 };
 
-function describe({ reason, violations }: ServiceError, called: string): string {
+/** Whether the service itself said so, not a connection that failed. */
+function isAnswered(cause: unknown): boolean {
+  return cause instanceof ConnectError && cause.findDetails(ErrorInfoSchema).length > 0;
+}
+
+function describe({ reason, violations, cause }: ServiceError, called: string): string {
   const { cell, address } = violations[0] ?? {};
   if (reason === "wrong_cell")
     return `the workspace is in the cell ${cell}, at ${address}; run the command in that cell`;
@@ -55,6 +62,8 @@ function describe({ reason, violations }: ServiceError, called: string): string 
     return "the id does not exist; check it with the list commands of `postrider help`";
   if (reason === "already_exists")
     return "the workspace exists in this installation; delete it first, and wait until `postrider workspace show` says that it is removed";
+  if (reason === "unavailable" && isAnswered(cause))
+    return `${called} cannot do this now: its database does not answer, or the workspace is being moved to another cell. Run the command again`;
   if (reason === "unavailable" || reason === "upstream_timeout")
     return `${called} does not answer; start Postrider, or check the address`;
   return `${called} rejected the request: ${reason}`;

@@ -122,7 +122,8 @@ test("`key create` shows an API key in full, and `key list` shows the key's pref
   expect(await json("key", "list", "--workspace", other)).toEqual({
     keys: [{ id: made.id, prefix: made.key.slice(0, 12), ...record, lastUsedAt: null }],
   });
-  await json("key", "revoke", made.id);
+  const revoked = await json("key", "revoke", made.id);
+  expect(revoked).toEqual({ id: made.id, revoked: true, madeKeys: [] });
   expect(await json("key", "list", "--workspace", one)).toEqual({ keys: [] });
 });
 

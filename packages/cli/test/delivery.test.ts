@@ -223,7 +223,7 @@ test("`storage adopt` takes over an object store whose marker names another depl
 
   expect(await runJson("recovery", "adopt")).toMatchObject({ files: { held: false, store } });
   expect((await run("recovery", "adopt")).printed).toMatch(
-    /^uploads and imports are refused: the object store belongs to elsewhere \(cluster 7, database 5\); if .+, run postrider storage adopt$/m,
+    /^uploads and imports are refused: the owner of the object store is elsewhere \(cluster 7, database 5\); if .+, run postrider storage adopt$/m,
   );
   expect((await run("recovery", "status")).printed).toMatch(
     /^object store of +elsewhere \(cluster 7, database 5\); if no other deployment uses the store, run postrider storage adopt$/m,

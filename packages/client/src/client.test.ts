@@ -265,6 +265,30 @@ describe("repetitions:", () => {
     });
   });
 
+  test.each(["a request", "the wait before a repetition"])(
+    "a computer that sleeps for days during %s does not repeat a POST whose idempotency key the server has forgotten",
+    async (phase) => {
+      const sleep = () => vi.setSystemTime(Date.now() + 23 * 3_600_000 + 1);
+      const replies = [lost, json(202, { id: "second post" })];
+      const asleep: Reply = () => (sleep(), lost());
+      const client = clientOf(phase === "a request" ? [asleep, ...replies] : replies);
+      const call = client.createPost(POST).catch((error: unknown) => error);
+      await vi.advanceTimersByTimeAsync(0);
+      if (phase !== "a request") sleep();
+      await vi.runAllTimersAsync();
+      const result = await call;
+      expect(sent).toHaveLength(1);
+      expect(result).toBeInstanceOf(PostriderConnectionError);
+      expect(result).toMatchObject({ idempotencyKey: undefined });
+    },
+  );
+
+  test("a computer that sleeps for days repeats a read afterwards", async () => {
+    const asleep: Reply = () => (vi.setSystemTime(Date.now() + 72 * 3_600_000), lost());
+    const { result } = await settle(clientOf([asleep, json(200, { daily: [] })]).getQuota());
+    expect(result).toEqual({ daily: [] });
+  });
+
   test("aborting the signal of a call ends the wait before a repetition", async () => {
     const controller = new AbortController();
     const reason = new Error("the page was closed");

@@ -77,7 +77,10 @@ export class PostriderError extends Error {
  */
 export class PostriderConnectionError extends Error {
   override readonly name = "PostriderConnectionError";
-  /** The same call with this key is carried out once, however often it is sent. */
+  /**
+   * The same call with this key is carried out once, however often it is sent within 24 hours of
+   * the first time. Undefined when they have almost passed: then look whether it was carried out.
+   */
   readonly idempotencyKey: string | undefined;
 
   constructor(request: string, cause: unknown, idempotencyKey?: string) {

@@ -1,77 +1,8 @@
 import { KEYED, OPERATIONS, type Operations } from "../gen/operations.ts";
-import { PostriderConnectionError, PostriderError, toError } from "./errors.ts";
+import { PostriderConnectionError, toError } from "./errors.ts";
 import type { RequestOptions } from "./operation-types.ts";
+import { repeat } from "./repeat.ts";
 import { withoutNulls } from "./without-nulls.ts";
-
-/** Doubles with each further repetition. */
-const FIRST_WAIT_MS = 250;
-const MAX_WAIT_MS = 8_000;
-/** A request whose answer asks for a longer wait is not repeated. */
-const MAX_RETRY_AFTER_SECONDS = 60;
-const TEMPORARY_STATUSES = new Set([502, 503, 504]);
-
-interface RepeatOptions {
-  readonly maxRetries: number;
-  readonly isRepeatable: boolean;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** Whether a repetition carries no risk that the request is carried out twice. */
-function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
-  if (error instanceof PostriderConnectionError) return isRepeatable;
-  if (!(error instanceof PostriderError)) return false;
-  const { status, code, retryAfterSeconds } = error;
-  if ((retryAfterSeconds ?? 0) > MAX_RETRY_AFTER_SECONDS) return false;
-  // The rate limit refuses a request before it is processed, so any request may be repeated.
-  if (status === 429) return true;
-  return isRepeatable && (TEMPORARY_STATUSES.has(status) || code === "idempotency_conflict");
-}
-
-/** Without a wait in the answer, it is random, so that clients do not repeat together. */
-function waitOf(error: unknown, retries: number): number {
-  const growing = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retries);
-  const asked = error instanceof PostriderError ? error.retryAfterSeconds : null;
-  return asked === null ? growing * (0.5 + Math.random() / 2) : asked * 1000 + Math.random() * 100;
-}
-
-export async function repeat<T>(
-  attempt: () => Promise<T>,
-  { maxRetries, isRepeatable, signal }: RepeatOptions,
-): Promise<T> {
-  for (let retries = 0; ; retries += 1)
-    try {
-      return await attempt();
-    } catch (error) {
-      if (retries >= maxRetries || !mayRepeat(error, isRepeatable)) throw error;
-      await pause(waitOf(error, retries), signal);
-    }
-}
-
-/** @throws The reason of the signal, as soon as it is aborted. */
-export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  const { promise, resolve, reject } = deferred();
-  const timer = setTimeout(resolve, ms);
-  const abort = (): void => reject(signal?.reason);
-  signal?.addEventListener("abort", abort);
-  try {
-    await promise;
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
-  }
-}
-
-// This does not use `Promise.withResolvers`, which needs Node 22.
-function deferred() {
-  let resolve = (): void => undefined;
-  let reject = (_reason: unknown): void => undefined;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  return { promise, resolve, reject };
-}
 
 export interface ClientOptions {
   /** For example `https://postrider.example.com`. */
@@ -109,6 +40,12 @@ const LONG_TIMEOUTS_MS: Readonly<Partial<Record<OperationId, number>>> = {
   importMedia: 150_000,
 };
 export const MAX_RETRIES = 4;
+
+/**
+ * The server keeps an idempotency key for 24 hours and carries out a request that comes with it
+ * later. A computer that wakes up after days would repeat such a request.
+ */
+const MAX_KEY_AGE_MS = 23 * 3_600_000;
 
 /** They change nothing when they are repeated, although they accept no idempotency key. */
 const REPEATABLE = new Set<OperationId>(["validatePost", "completeUpload"]);
@@ -234,10 +171,15 @@ function toBody(response: Response, text: string): unknown {
 export async function send(client: ClientOptions, call: Call): Promise<unknown> {
   const request = toAttempt(client, call);
   const { id, options } = call;
+  const startedAt = Date.now();
   return await repeat(() => attempt(client, request, options), {
     maxRetries: options.maxRetries ?? client.maxRetries ?? MAX_RETRIES,
     isRepeatable:
       request.name.startsWith("GET ") || request.key !== undefined || REPEATABLE.has(id),
     signal: options.signal,
+    assertInTime: (error) => {
+      if (request.key !== undefined && Date.now() - startedAt > MAX_KEY_AGE_MS)
+        throw new PostriderConnectionError(request.name, error);
+    },
   });
 }

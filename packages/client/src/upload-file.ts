@@ -3,7 +3,7 @@ import type { Operations } from "../gen/operations.ts";
 import { PostriderConnectionError, PostriderError, toError } from "./errors.ts";
 import { type FileData, type FileFacts, type FileSource, toFileSource } from "./file-source.ts";
 import type { RequestOptions } from "./operation-types.ts";
-import { repeat } from "./send.ts";
+import { repeat } from "./repeat.ts";
 
 export interface UploadProgress {
   readonly sentBytes: number;

@@ -2,7 +2,7 @@ import type { PostDetail } from "../gen/openapi.ts";
 import { GET_POST_WAITS, type Operations } from "../gen/operations.ts";
 import { PostriderError, PostWaitTimeoutError } from "./errors.ts";
 import type { RequestOptions } from "./operation-types.ts";
-import { pause } from "./send.ts";
+import { pause } from "./repeat.ts";
 
 export interface WaitOptions extends RequestOptions {
   /** Default: 2 minutes. */

@@ -61,8 +61,9 @@ create table api_keys (
   scopes text[] not null,
   -- The cell that issued the key and that its text names, if the key was imported with a workspace from there.
   imported_from text,
-  -- The key with which the chain of keys began that made this one in their sessions; null = no key made it.
-  made_by uuid,
+  -- The chain of keys that made this one in their sessions, the first of them first; empty = no key made it. A key ends
+  -- with each of its makers.
+  makers uuid[] not null default '{}',
   expires_at timestamptz,
   revoked_at timestamptz,
   -- Time of the last request with the API key; written at most once a minute.
@@ -71,7 +72,7 @@ create table api_keys (
 );
 
 create index api_keys_imported on api_keys (imported_from) where imported_from is not null;
-create index api_keys_made_by on api_keys (made_by) where made_by is not null;
+create index api_keys_makers on api_keys using gin (makers);
 
 create table api_key_workspaces (
   api_key_id uuid not null references api_keys,

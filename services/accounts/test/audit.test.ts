@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "@postrider/shared/ids";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
 import {
   asClient,
   asOperator,
@@ -97,6 +98,30 @@ test("creating and revoking an API key leave one audit entry for each of its wor
   const unknown = fixture.app.apiKeys.revokeApiKey({ id: newId() });
   await expect(unknown).rejects.toMatchObject({ reason: "not_found" });
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
+});
+
+test("the revocation of an API key is in the audit log also for each key that it made, with the key that was named", async () => {
+  const { workspaceId } = fixture;
+  const create = async (name: string, keyId?: string) => {
+    const { apiKey } = await runInContext(
+      { requestId: newId(), caller: "gateway", origin: { keyId } },
+      () =>
+        fixture.app.apiKeys.createApiKey({ name, workspaceIds: [workspaceId], scopes: ["all"] }),
+    );
+    return apiKey?.id ?? "";
+  };
+  const maker = await create("Maker");
+  const made = await create("Made", maker);
+  const revoke = () => fixture.app.apiKeys.revokeApiKey({ id: maker });
+  expect(await runAsOperator(["api_keys"], revoke)).toMatchObject([
+    { action: "key.revoke", workspaceId, subject: ["key", maker], details: { name: "Maker" } },
+    {
+      action: "key.revoke",
+      workspaceId,
+      subject: ["key", made],
+      details: { name: "Made", revokedWith: maker },
+    },
+  ]);
 });
 
 test("connecting, disconnecting and reconnecting an account leave one audit entry each", async () => {

@@ -224,13 +224,79 @@ test("a key makes at most 100 keys, with those that its keys make", async () => 
   const made = (await createIn({ keyId })).apiKey?.id;
   await createIn({ keyId: made });
   await fixture.sql`
-    insert into api_keys (id, hash, prefix, name, scopes, made_by)
-    select gen_random_uuid(), sha256((n || ${keyId})::bytea), 'pr', 'made', '{posts:read}', ${keyId}
+    insert into api_keys (id, hash, prefix, name, scopes, makers)
+    select gen_random_uuid(), sha256((n || ${keyId})::bytea), 'pr', 'made', '{posts:read}', array[${keyId}::uuid]
     from generate_series(1, 98) as n`;
   for (const id of [keyId, made])
     await expect(createIn({ keyId: id })).rejects.toMatchObject({
       violations: [{ code: "too_many_keys", limit: 100, actual: 101 }],
     });
+});
+
+async function makeKey(workspaceId: string, maker: string, name = "Made") {
+  const context = { requestId: newId(), caller: "gateway" as const, origin: { keyId: maker } };
+  const { key, apiKey } = await runInContext(context, () =>
+    fixture.app.apiKeys.createApiKey({ name, workspaceIds: [workspaceId], scopes: ["posts:read"] }),
+  );
+  return { key, id: apiKey?.id ?? "" };
+}
+
+const isAdmitted = async (key: string) =>
+  (await admit(key, { session: false })).session !== undefined;
+
+test("revoking an API key ends the keys that were made in its sessions, and those that they made, with their sessions", async () => {
+  const { workspaceId, key, keyId } = await createTenant(fixture.app);
+  const child = await makeKey(workspaceId, keyId, "Child");
+  const sibling = await makeKey(workspaceId, keyId, "Sibling");
+  const grandchild = await makeKey(workspaceId, child.id, "Grandchild");
+  const { token } = await openWith({ key: grandchild.key });
+
+  const first = await fixture.app.apiKeys.revokeApiKey({ id: child.id });
+  expect(first.madeKeys).toMatchObject([{ id: grandchild.id, name: "Grandchild" }]);
+  expect((await admit(token)).session).toBeUndefined();
+  expect(await Promise.all([child, grandchild].map((each) => isAdmitted(each.key)))).toEqual([
+    false,
+    false,
+  ]);
+  expect(await Promise.all([key, sibling.key].map(isAdmitted))).toEqual([true, true]);
+
+  const second = await fixture.app.apiKeys.revokeApiKey({ id: keyId });
+  expect(second.madeKeys.map(({ id }) => id)).toEqual([sibling.id]);
+  expect(await Promise.all([key, sibling.key].map(isAdmitted))).toEqual([false, false]);
+  expect((await fixture.app.apiKeys.revokeApiKey({ id: keyId })).madeKeys).toEqual([]);
+});
+
+test("a key that is made while one of its makers is revoked does not outlive it", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const { workspaceId, keyId } = await createTenant(fixture.app);
+    const child = await makeKey(workspaceId, keyId);
+    await Promise.allSettled([
+      makeKey(workspaceId, child.id),
+      fixture.app.apiKeys.revokeApiKey({ id: keyId }),
+      makeKey(workspaceId, child.id),
+      makeKey(workspaceId, keyId),
+    ]);
+    const { apiKeys } = await fixture.app.apiKeys.listApiKeys({ workspaceId });
+    expect(apiKeys).toEqual([]);
+  }
+});
+
+test("taking an API key off one of its workspaces ends the keys that it made there, and no others", async () => {
+  const [one, other] = [await fixture.createWorkspace(), await fixture.createWorkspace()];
+  const { key, apiKey } = await fixture.app.apiKeys.createApiKey({
+    name: "Two",
+    workspaceIds: [one, other],
+    scopes: ["all"],
+  });
+  const id = apiKey?.id ?? "";
+  const [there, elsewhere] = [await makeKey(one, id), await makeKey(other, id)];
+  const { madeKeys } = await fixture.app.apiKeys.revokeApiKey({ id, workspaceId: one });
+  expect(madeKeys.map((each) => each.id)).toEqual([there.id]);
+  expect(await Promise.all([there.key, elsewhere.key, key].map(isAdmitted))).toEqual([
+    false,
+    true,
+    true,
+  ]);
 });
 
 test("revoking an API key for one of its workspaces ends its sessions there, and it stays valid for the others", async () => {

@@ -3,7 +3,9 @@ import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspa
 import { WorkspaceMoveService } from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
+import { newId } from "@postrider/shared/ids";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { exportRows, openImport } from "@postrider/shared/testing/workspace-import";
 import { expect, test } from "vitest";
@@ -104,6 +106,41 @@ test("a frozen workspace is read, keeps its keys and accounts as they are, renew
   expect((await from.exports.listOpenWork({ workspaceId })).openWork).toContain(
     "1 token refreshes",
   );
+});
+
+test("a key of several workspaces is revoked although one of them was moved to another cell, but not during the move", async () => {
+  await using given = await open();
+  const { source, from, workspaceId } = given;
+  const workspaceIds = [workspaceId, await fixture.createWorkspace()];
+  const wanted = { name: "Leaked", workspaceIds, scopes: ["posts:read"] };
+  const { key, apiKey } = await source.apiKeys.createApiKey(wanted);
+  const revoke = () => source.apiKeys.revokeApiKey({ id: apiKey?.id ?? "" });
+  const handoverHash = await given.importHeld();
+  await expect(revoke()).rejects.toThrow("unavailable");
+  await from.moves.switchWorkspace({ id: workspaceId, handoverHash, cell: "us1" });
+  await revoke();
+  expect(await admit(source, key)).toMatchObject({ isKnown: false });
+  // A moved workspace gets no new key.
+  await expect(source.apiKeys.createApiKey(wanted)).rejects.toThrow("unavailable");
+});
+
+test("in the cell to which a workspace was moved, a key still ends with the key that made it", async () => {
+  await using given = await open();
+  const { source, target, from, to, workspaceId, keyId } = given;
+  const context = { requestId: newId(), caller: "gateway" as const, origin: { keyId } };
+  const made = await runInContext(context, () =>
+    source.apiKeys.createApiKey({ name: "Made", workspaceIds: [workspaceId], scopes: ["all"] }),
+  );
+  const handoverHash = await given.importHeld();
+  const { handover } = await from.moves.switchWorkspace({
+    id: workspaceId,
+    handoverHash,
+    cell: "us1",
+  });
+  await to.imports.finishWorkspaceImport({ workspaceId, handover });
+  expect(await admit(target, made.key)).toMatchObject({ isKnown: true });
+  await target.apiKeys.revokeApiKey({ id: keyId });
+  expect(await admit(target, made.key)).toMatchObject({ isKnown: false });
 });
 
 test("a move waits for a token refresh whose lease ran out before its process stored the new tokens, until the process must have died", async () => {

@@ -42,6 +42,7 @@ const server = await createDashboardServer((answer) => ({
         retried: 3,
         refused: [{ postId: POST_ID, code: "quota_exceeded" }],
         isMore: true,
+        nextAfter: POST_ID,
       }),
   },
   posts: {
@@ -245,15 +246,20 @@ test("entered credentials are passed on and are not in the answer", async () => 
 
 test("a retry of an account says how many are sent again and which posts were left", async () => {
   const url = `/accounts/${ACCOUNT_ID}/retry`;
-  const answer = await server.send({ method: "POST", url, payload: { code: "missed" } });
+  const answer = await server.send({
+    method: "POST",
+    url,
+    payload: { code: "missed", after: OTHER_ID },
+  });
   expectForm(AccountRetry, answer.json());
   expect(answer.json()).toEqual({
     retried: 3,
     refused: [{ postId: POST_ID, code: "quota_exceeded" }],
     isMore: true,
+    nextAfter: POST_ID,
   });
   expect(server.seen()).toMatchObject([
-    { workspaceId: WORKSPACE_ID, accountId: ACCOUNT_ID, code: "missed" },
+    { workspaceId: WORKSPACE_ID, accountId: ACCOUNT_ID, code: "missed", after: OTHER_ID },
   ]);
 });
 

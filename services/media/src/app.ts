@@ -115,7 +115,7 @@ async function openStore(
   const files = await openObjectStore(storage);
   const guard = new StoreGuard({ sql, store: files, deploymentId, logger });
   health.notes.set("deployment", () => describeHold(guard.data));
-  return { files, guard, store: guardStore(files, () => guard.mayDelete()) };
+  return { files, guard, store: guardStore(files, guard) };
 }
 
 async function createFileWork(

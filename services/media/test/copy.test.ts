@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "@postrider/shared/ids";
@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { readMarker, writeMarker } from "#src/storage/store-marker.ts";
-import { DEPLOYMENT, noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { DEPLOYMENT, GATEWAY, noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 /** A negative minimum age in milliseconds, so that every stored object counts as old enough. */
@@ -71,8 +71,22 @@ async function makeRestoreOld({ sql }: Pick<TestMedia, "sql">): Promise<void> {
   await sql`update deployment set restored_at = now() - ${DAY}::interval`;
 }
 
+async function readFile(
+  { url }: Pick<TestMedia, "url">,
+  { workspaceId, id }: Grant,
+): Promise<number> {
+  const answer = await fetch(`${url}/objects/${workspaceId}/${id}`, { headers: GATEWAY });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
 /** Lets every job run once. The copy does not share `job_runs` with the original. */
-async function runJobs(service: TestMedia): Promise<void> {
+async function runJobs(
+  service: Pick<
+    TestMedia,
+    "sql" | "removeObjects" | "removeForgottenUploads" | "removeOrphansWhenDue"
+  >,
+): Promise<void> {
   await service.sql`update job_runs set next_at = now()`;
   await service.removeObjects(0);
   await service.removeForgottenUploads(0);
@@ -188,6 +202,58 @@ test("an object store whose marker cannot be read keeps all files", async () => 
   await runJobs(other);
   expect(await original.listStored()).toEqual(stored);
   expect(await other.guard.read()).toMatchObject({ owner: { kind: "unreadable" } });
+});
+
+test("while the disk of the object store is not mounted, stored files are unavailable instead of deleted and uploads are refused, until the disk is back", async () => {
+  const known = await ready();
+  const granted = await createGrant(original, 10);
+  const objects = join(folder, "objects");
+  await rename(objects, join(folder, "unmounted"));
+  const opened = await openDiskStore(objects);
+  await using service = await original.startReplica({ store: opened });
+  const jobs = { ...service, sql: original.sql };
+  const file = () => readFile(service, known);
+
+  expect(await service.recovery.getRecovery({})).toMatchObject({
+    store: { heldBecause: "files_missing", belongsTo: "" },
+  });
+  expect(await file()).toBe(503);
+  expect(
+    await service.files
+      .readMediaFile({ workspaceId: known.workspaceId, id: known.id, offset: 0n })
+      .catch((error: unknown) => error),
+  ).toMatchObject({ reason: "unavailable" });
+  await expect(createGrant(service, 10)).rejects.toMatchObject({ reason: "unavailable" });
+  expect((await upload(service, granted, Buffer.alloc(10, 1))).status).toBe(503);
+  await service.media.deleteMedia({ workspaceId: known.workspaceId, id: known.id });
+  await runJobs(jobs);
+  expect(await Array.fromAsync(opened.list("", new Date(Date.now() + 60_000)))).toEqual([]);
+
+  await rm(objects, { recursive: true });
+  await rename(join(folder, "unmounted"), objects);
+  expect(await service.guard.read()).toMatchObject({ owner: { kind: "own" } });
+  await runJobs(jobs);
+  expect(await original.listStored()).toEqual([]);
+});
+
+test("an object store that was emptied serves uploads again, and answers that its files are gone, once an operator adopts it", async () => {
+  const known = await ready();
+  for (const key of ["deployment/owner.json", ...(await original.listStored())])
+    await store.delete(key);
+  expect(await readFile(original, known)).toBe(503);
+
+  expect(await original.recovery.adoptStore({})).toMatchObject({ adopted: true });
+  expect(await readFile(original, known)).toBe(404);
+  const later = await ready();
+  expect(await readFile(original, later)).toBe(200);
+});
+
+test("an object store that was used before is not marked again without an operator, even if the database names no file", async () => {
+  await original.guard.countPass();
+  await store.delete("deployment/owner.json");
+  await using service = await original.startReplica();
+  expect(await service.guard.read()).toMatchObject({ owner: { kind: "files_missing" } });
+  expect(await readMarker(store)).toBeUndefined();
 });
 
 test("two replicas that start at once on an empty object store both accept its marker", async () => {

@@ -133,7 +133,7 @@ async function startReplica(
   const { sql, tempDir, tempBytes = 4 * LIMITS.maxVideoBytes } = options;
   const { deploymentId = DEPLOYMENT } = options;
   const guard = new StoreGuard({ sql, store: options.store, deploymentId, logger });
-  const store = guardStore(options.store, () => guard.mayDelete());
+  const store = guardStore(options.store, guard);
   await guard.read();
   const assertOutboxRoom = createOutboxCapacityCheck(sql, options.maxOutboxRows);
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes });

@@ -168,6 +168,30 @@ test("a retry of an account names the posts that the quota does not allow, and l
   });
 });
 
+test("a retry of an account reaches the posts that follow 50 refused ones", async () => {
+  const workspace = workspaceOf(posts);
+  const { workspaceId } = workspace;
+  posts.peers.limits.set(workspaceId, { monthlyQuota: 1 });
+  const accountIds = [workspace.connect()];
+  const [accountId = ""] = accountIds;
+  for (let index = 0; index < 51; index += 1)
+    await fail(await workspace.create({ content: `Post ${index}`, accountIds }), 0, "missed");
+  // It uses up the quota, which the failed posts have given back.
+  await workspace.create({ content: "Other", accountIds: [workspace.connect()] });
+  const retry = (after?: string) =>
+    posts.overview.retryAccount({
+      workspaceId,
+      accountId,
+      ...(after === undefined ? {} : { after }),
+    });
+  const first = await retry();
+  expect(first).toMatchObject({ retried: 0, isMore: true });
+  const second = await retry(first.nextAfter);
+  expect(second).toMatchObject({ retried: 0, isMore: false });
+  const refused = [...first.refused, ...second.refused].map(({ postId }) => postId);
+  expect(new Set(refused).size).toBe(51);
+});
+
 test("a retry of an account of another workspace sends nothing", async () => {
   const { x } = await failures();
   const answer = await posts.overview.retryAccount({ workspaceId: newWorkspace(), accountId: x });

@@ -89,10 +89,12 @@ async function list(services: Services, args: Arguments): Promise<Result> {
 
 async function revoke(services: Services, args: Arguments): Promise<Result> {
   const id = getPositional(args);
-  await clientOf(services).revokeApiKey({ id });
+  const { madeKeys } = await clientOf(services).revokeApiKey({ id });
+  const made = madeKeys.map((key) => `\n  ${key.id}  ${key.prefix}  ${key.name}`);
+  const also = made.length === 0 ? "" : `; so do the keys that it made:${made.join("")}`;
   return {
-    json: { id, revoked: true },
-    text: `${id} is revoked; requests with it fail within 5 s`,
+    json: { id, revoked: true, madeKeys: madeKeys.map(toJson) },
+    text: `${id} is revoked; requests with it fail within 5 s${also}`,
   };
 }
 
@@ -113,7 +115,8 @@ export const keyCommands: readonly Command[] = [
   {
     words: "key revoke",
     synopsis: "ID",
-    summary: "revoke an API key; requests with it fail within 5 s",
+    summary:
+      "revoke an API key and the keys that it made in the dashboard; requests with them fail within 5 s",
     run: revoke,
   },
 ];

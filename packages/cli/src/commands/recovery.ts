@@ -116,6 +116,8 @@ function formatStore(files: Holds["files"]) {
   if (store === null) return "unknown, because the data belongs to another deployment";
   const { heldBecause, belongsTo } = store;
   if (heldBecause === null) return "this deployment";
+  if (heldBecause === "files_missing")
+    return "unknown: it has neither a marker nor the files that the database names. Mount or restore it; if the files are lost, run postrider storage adopt";
   const owner =
     heldBecause === "unmarked"
       ? "unknown: it contains files and has no marker"
@@ -125,10 +127,10 @@ function formatStore(files: Holds["files"]) {
 
 /** An operator who has adopted a restored backup would not know otherwise that uploads are held. */
 function formatRefusedUploads(files: Holds["files"]) {
-  const heldBecause = files?.store?.heldBecause ?? null;
-  return heldBecause === null || heldBecause === "unmarked"
-    ? ""
-    : `\nuploads and imports are refused: the object store belongs to ${formatStore(files)}`;
+  const heldBecause = files?.store?.heldBecause;
+  return heldBecause === "deployment" || heldBecause === "files_missing"
+    ? `\nuploads and imports are refused: the owner of the object store is ${formatStore(files)}`
+    : "";
 }
 
 function formatStatus(status: Json) {

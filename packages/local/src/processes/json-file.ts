@@ -10,7 +10,8 @@ export function writeJsonFile(path: string, value: unknown, { flush = false } = 
   renameSync(unfinished, path);
 }
 
-export function readJsonFile(path: string): unknown {
+/** @param remedy What to do about a file that is not JSON. */
+export function readJsonFile(path: string, remedy = "delete it"): unknown {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -22,6 +23,6 @@ export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new Error(`${path} is not valid JSON; delete it`, { cause: error });
+    throw new Error(`${path} is not valid JSON; ${remedy}`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parsePrivateKey } from "@postrider/shared/identity/identity-keys";
@@ -64,6 +64,43 @@ test("secrets that an older version did not generate are added to the secrets fi
     migrationPasswords: made.migrationPasswords,
     identityKeys: { ...made.identityKeys, gateway },
   });
+});
+
+test.each<[string, (text: string) => string, string]>([
+  ["is not JSON", (text) => text.slice(0, -3), "is not valid JSON"],
+  ["is empty", () => "", "is not valid JSON"],
+  ["is a list", () => "[]", "the content is not an object"],
+  [
+    "has a number instead of a key",
+    (text) => text.replace(/("credentialKeys": )"[^"]*"/, "$17"),
+    "credentialKeys is not a text in quotes",
+  ],
+  [
+    "has an empty password",
+    (text) => text.replace(/("accounts": )"[^"]*"/, '$1""'),
+    "rolePasswords.accounts is not a text in quotes",
+  ],
+  [
+    "has a misspelled name",
+    (text) => text.replace("credentialKeys", "credentialKey"),
+    "credentialKeys is missing, and credentialKey is unknown",
+  ],
+])("a secrets file that %s is refused and stays as it is", (_name, change, fault) => {
+  loadSecrets(file);
+  const changed = change(readFileSync(file, "utf8"));
+  writeFileSync(file, changed);
+
+  expect(() => loadSecrets(file)).toThrow(fault);
+  expect(() => loadSecrets(file)).toThrow("restore the file from a backup");
+  expect(readFileSync(file, "utf8")).toBe(changed);
+});
+
+test("a secret that a newer version has added stays in the file of an older one", () => {
+  const secrets = { ...loadSecrets(file), newerKeys: "k1:a" };
+  writeFileSync(file, JSON.stringify(secrets));
+
+  expect(loadSecrets(file)).toEqual(secrets);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual(secrets);
 });
 
 test("the demo workspace and its API key are stored until they are removed", () => {

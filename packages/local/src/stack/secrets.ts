@@ -53,28 +53,60 @@ export function operatorIdentity({ identityKeys }: Secrets): OwnIdentity {
   return identity;
 }
 
-/** Adds secrets that an older version did not generate. */
+const REMEDY =
+  "correct it, or restore the file from a backup. It has the only keys of the stored tokens, so it is never replaced";
+
+/**
+ * Adds secrets that an older version did not generate.
+ *
+ * @throws When a stored secret would be replaced or dropped: by a person's slip it looks missing.
+ */
 export function loadSecrets(file: string): Secrets {
-  const stored = readJsonFile(file);
+  const stored = readJsonFile(file, REMEDY);
+  const fault = stored === undefined ? undefined : findFault(stored, makeSecrets());
+  if (fault !== undefined) throw new Error(`${file}: ${fault}; ${REMEDY}`);
   const secrets = mergeSecrets(stored, makeSecrets());
   if (!isDeepStrictEqual(stored, secrets)) writeJsonFile(file, secrets, { flush: true });
 
   return secrets;
 }
 
-/** Every stored secret of the right type is kept. */
+/** What is wrong with stored secrets; undefined if each can be kept. */
+function findFault(stored: unknown, made: object, place = ""): string | undefined {
+  if (!isRecord(stored)) return `${place === "" ? "the content" : place} is not an object`;
+  const at = (name: string) => (place === "" ? name : `${place}.${name}`);
+  const given = Object.entries(made).filter(([name]) => stored[name] !== undefined);
+  for (const [name, value] of given as [string, unknown][]) {
+    const fault = isRecord(value)
+      ? findFault(stored[name], value, at(name))
+      : findTextFault(stored[name], at(name));
+    if (fault !== undefined) return fault;
+  }
+  const missing = Object.keys(made).find((name) => stored[name] === undefined);
+  const unknown = Object.keys(stored).find((name) => !(name in made) && name !== "demo");
+  // A newer version may have added the unknown one, but then this one misses none.
+  return missing === undefined || unknown === undefined
+    ? undefined
+    : `${at(missing)} is missing, and ${at(unknown)} is unknown`;
+}
+
+function findTextFault(value: unknown, place: string): string | undefined {
+  return typeof value === "string" && value !== "" ? undefined : `${place} is not a text in quotes`;
+}
+
+/** Every stored secret is kept, also one of a newer version. */
 export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
-  return { ...keepTexts(stored, made), ...demoOf(isRecord(stored) ? stored.demo : undefined) };
+  const { demo, ...rest } = isRecord(stored) ? stored : {};
+  return { ...keepTexts(rest, made), ...demoOf(demo) };
 }
 
 function keepTexts<T extends object>(stored: unknown, made: T): T {
   const kept = isRecord(stored) ? stored : {};
   const entries = Object.entries(made).map(([name, value]: [string, unknown]) => {
     const old = kept[name];
-    if (isRecord(value)) return [name, keepTexts(old, value)];
-    return [name, typeof old === "string" && old !== "" ? old : value];
+    return [name, isRecord(value) ? keepTexts(old, value) : (old ?? value)];
   });
-  return Object.fromEntries(entries) as T;
+  return { ...kept, ...Object.fromEntries(entries) } as T;
 }
 
 function demoOf(value: unknown): Pick<Secrets, "demo"> {

@@ -55,11 +55,13 @@ export const ConnectLinkStatus = Type.Object({
 
 /**
  * `POST /app/api/accounts/{id}/retry`: sends again what failed on this account and a retry can
- * mend, at most 50 posts a call. A repeated call finds nothing that is already on its way.
+ * mend, at most 50 posts a call, oldest first. A repeated call finds nothing that is already on its
+ * way; with `after` it goes on behind the posts that were refused.
  */
 export const RetryAccountBody = Type.Object(
   {
     code: Type.Optional(Type.String({ maxLength: 64, description: "Only failures of this code." })),
+    after: Type.Optional(Id),
   },
   { additionalProperties: false },
 );
@@ -71,6 +73,8 @@ export const AccountRetry = Type.Object({
   refused: Type.Array(Type.Object({ postId: Id, code: Type.String() })),
   /** Whether a further call would find more. */
   isMore: Type.Boolean(),
+  /** If so, `after` of the further call. */
+  nextAfter: nullable(Id),
 });
 
 export type ConnectAccountJson = Static<typeof ConnectAccount>;

@@ -23,7 +23,7 @@ export interface NewApiKey {
   readonly scopes: readonly string[];
   readonly workspaceIds: readonly string[];
   readonly expiresAt: Date | undefined;
-  /** The key that asks for this one, which ends with it at the latest. */
+  /** The keys that ask for this one, which ends with each of them at the latest. */
   readonly grantor: Grantor;
 }
 
@@ -32,9 +32,9 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
   const expiresAt = key.expiresAt ?? null;
   const [row] = await sql<ApiKeyRow[]>`
     with inserted as (
-      insert into api_keys (id, hash, prefix, name, scopes, made_by, expires_at)
+      insert into api_keys (id, hash, prefix, name, scopes, makers, expires_at)
       select ${key.id}, ${key.hash}, ${key.prefix}, ${key.name}, ${key.scopes}::text[],
-        ${key.grantor.rootKeyId ?? null}, least(
+        ${key.grantor.chain as string[]}::uuid[], least(
         ${expiresAt}::timestamptz,
         (select expires_at from api_keys where id = ${key.grantor.keyId ?? null})
       )
@@ -95,11 +95,19 @@ export async function listApiKeysOfWorkspace(
     order by k.id desc`;
 }
 
-export async function lockApiKey(
+export type LockedKey = ApiKeyRow & { readonly isRevoked: boolean };
+
+/**
+ * The key, then those that it made and that they made, as far as these are not revoked. Locked in
+ * the order of their ids, as everywhere.
+ */
+export async function lockKeysOfChain(
   tx: TransactionSql,
   id: string,
-): Promise<(ApiKeyRow & { readonly isRevoked: boolean }) | undefined> {
-  const [row] = await tx<(ApiKeyRow & { isRevoked: boolean })[]>`
+): Promise<readonly LockedKey[]> {
+  // In a statement of its own: the next one also sees the keys that were made while it waited.
+  await tx`select 1 from api_keys where id = ${id} for no key update`;
+  const rows = await tx<LockedKey[]>`
     select k.id, k.prefix, k.name, k.scopes, k.expires_at, k.last_used_at, k.created_at,
       k.revoked_at is not null as is_revoked,
       array(
@@ -110,8 +118,10 @@ export async function lockApiKey(
       ) as workspace_ids
     from api_keys k
     where k.id = ${id}
+    or (k.makers @> ${[id]}::uuid[] and k.revoked_at is null)
+    order by k.id
     for no key update of k`;
-  return row;
+  return rows.toSorted((one, other) => Number(other.id === id) - Number(one.id === id));
 }
 
 /** Its sessions in the workspace must have been deleted before. */

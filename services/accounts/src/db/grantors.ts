@@ -4,8 +4,8 @@ import type { RequestOrigin } from "@postrider/shared/telemetry/request-context"
 
 export interface Grantor {
   readonly keyId: string | undefined;
-  /** The key with which a chain of keys that made keys began. */
-  readonly rootKeyId: string | undefined;
+  /** The key and those that made it, the first of the chain first; empty without a key. */
+  readonly chain: readonly string[];
 }
 
 const ended = () => new ServiceError("unauthenticated", "unauthenticated");
@@ -22,14 +22,21 @@ export async function lockGrantor(
   workspaceIds: readonly string[],
 ): Promise<Grantor> {
   if (sessionId !== undefined) await lockSession(tx, sessionId, workspaceIds);
-  if (keyId === undefined) return { keyId, rootKeyId: undefined };
-  const [key] = await tx<{ rootKeyId: string }[]>`
-    select coalesce(made_by, id) as root_key_id
+  if (keyId === undefined) return { keyId, chain: [] };
+  // With its makers: the revocation of one of them must find the new key, or end this call.
+  await tx`
+    select 1
+    from api_keys
+    where id = ${keyId}
+    or id = any(array(select unnest(makers) from api_keys where id = ${keyId}))
+    order by id
+    for share`;
+  const [key] = await tx<{ chain: string[] }[]>`
+    select makers || id as chain
     from api_keys
     where id = ${keyId}
     and revoked_at is null
-    and (expires_at is null or expires_at > now())
-    for share`;
+    and (expires_at is null or expires_at > now())`;
   // In a statement of its own, which also sees what ended while this one waited for the lock.
   const members = await tx`
     select 1
@@ -56,11 +63,11 @@ async function lockSession(
 }
 
 /** The keys that work and that a key made, or the keys that it made. */
-export async function countMadeKeys(tx: TransactionSql, rootKeyId: string): Promise<number> {
+export async function countMadeKeys(tx: TransactionSql, keyId: string): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count
     from api_keys
-    where made_by = ${rootKeyId}
+    where makers @> ${[keyId]}::uuid[]
     and revoked_at is null
     and (expires_at is null or expires_at > now())`;
   return row?.count ?? 0;

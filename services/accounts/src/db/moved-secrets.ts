@@ -9,13 +9,15 @@ export interface MovedKey {
   readonly prefix: string;
   readonly name: string;
   readonly scopes: readonly string[];
+  readonly makers: readonly string[];
   readonly expiresAt: string | null;
   readonly createdAt: string;
 }
 
 export async function listMovedKeys(sql: ISql, workspaceId: string): Promise<readonly MovedKey[]> {
   return await sql<MovedKey[]>`
-    select k.id, encode(k.hash, 'hex') as hash, k.prefix, k.name, k.scopes, k.expires_at::text, k.created_at::text
+    select k.id, encode(k.hash, 'hex') as hash, k.prefix, k.name, k.scopes, k.makers,
+      k.expires_at::text, k.created_at::text
     from api_key_workspaces m
     join api_keys k on k.id = m.api_key_id
     where m.workspace_id = ${workspaceId}
@@ -39,18 +41,19 @@ export async function insertMovedKeys(
     prefix: key.prefix,
     name: key.name,
     scopes: key.scopes,
+    makers: key.makers,
     imported_from: key.importedFrom,
     expires_at: key.expiresAt,
     created_at: key.createdAt,
   }));
   const given = tx`
     jsonb_to_recordset(${tx.json(rows)}) as given (
-      id uuid, hash text, prefix text, name text, scopes text[], imported_from text, expires_at timestamptz,
-      created_at timestamptz
+      id uuid, hash text, prefix text, name text, scopes text[], makers uuid[], imported_from text,
+      expires_at timestamptz, created_at timestamptz
     )`;
   await tx`
-    insert into api_keys (id, hash, prefix, name, scopes, imported_from, expires_at, created_at)
-    select id, decode(hash, 'hex'), prefix, name, scopes, imported_from, expires_at, created_at
+    insert into api_keys (id, hash, prefix, name, scopes, makers, imported_from, expires_at, created_at)
+    select id, decode(hash, 'hex'), prefix, name, scopes, makers, imported_from, expires_at, created_at
     from ${given}
     on conflict do nothing`;
   // Those with a row of their own, also one that an earlier call has inserted.

@@ -9,14 +9,16 @@ const RETRY_MS = 30_000;
  * Keeps the workspaces from being frozen until the transaction ends, so that the export of a frozen
  * workspace has everything that was stored before.
  *
- * @throws `unavailable` when one of them is frozen.
+ * @throws `unavailable` when one of them is frozen. A moved one stays frozen for ever, which
+ *   matters to those who add to it, not to those who end something in it.
  */
 export async function assertUnfrozen(
   tx: TransactionSql,
   workspaceIds: readonly string[],
+  { mayBeMoved = false }: { readonly mayBeMoved?: boolean } = {},
 ): Promise<void> {
   const rows = await tx<{ isFrozen: boolean }[]>`
-    select frozen_at is not null as is_frozen
+    select frozen_at is not null and (moved_at is null or not ${mayBeMoved}) as is_frozen
     from workspaces
     where id = any(${workspaceIds}::uuid[])
     order by id

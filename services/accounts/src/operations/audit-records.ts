@@ -4,6 +4,8 @@ import type { ApiKeyRow } from "#src/db/api-keys.ts";
 export function toAuditEntries(
   action: "key.create" | "key.revoke",
   { id, prefix, name, scopes, workspaceIds, expiresAt }: ApiKeyRow,
+  /** The key that was named, which may be the one that made this one. */
+  named: Pick<ApiKeyRow, "id"> = { id },
 ): readonly AuditEntry[] {
   const details = {
     name,
@@ -11,6 +13,7 @@ export function toAuditEntries(
     scopes,
     workspaces: workspaceIds.length,
     expiresAt: expiresAt?.toISOString(),
+    revokedWith: named.id === id ? undefined : named.id,
   };
   const subject = { type: "key", id } as const;
   return workspaceIds.map((workspaceId) => ({ action, subject, workspaceId, details }));

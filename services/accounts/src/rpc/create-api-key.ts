@@ -55,8 +55,8 @@ async function insertAudited(sql: Sql, key: Asked): Promise<ApiKeyRow | undefine
     await assertUnfrozen(tx, key.workspaceIds);
     const grantor = await lockGrantor(tx, findContext()?.origin ?? {}, key.workspaceIds);
     assertFewer(await countMostKeys(tx, key.workspaceIds), MAX_KEYS);
-    if (grantor.rootKeyId !== undefined)
-      assertFewer(await countMadeKeys(tx, grantor.rootKeyId), MAX_MADE_KEYS);
+    const [firstKeyId] = grantor.chain;
+    if (firstKeyId !== undefined) assertFewer(await countMadeKeys(tx, firstKeyId), MAX_MADE_KEYS);
     const row = await insertApiKey(tx, { ...key, grantor });
     if (row !== undefined) await appendAudit(tx, toAuditEntries("key.create", row));
     return row;
@@ -65,7 +65,7 @@ async function insertAudited(sql: Sql, key: Asked): Promise<ApiKeyRow | undefine
 
 /**
  * Only the answer contains the text of the API key; the database contains its hash. A key that a
- * session makes ends with the key that opened the session at the latest.
+ * session makes ends with the key that opened the session at the latest, also when that is revoked.
  */
 export async function createApiKey(
   { sql, cell }: Pick<Dependencies, "sql" | "cell">,

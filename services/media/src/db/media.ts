@@ -61,6 +61,17 @@ export async function findMedia(
   return row;
 }
 
+/** Keys of any files that the store must have, also of media that are deleted only later. */
+export async function listStoredKeys(sql: ISql, limit: number): Promise<readonly string[]> {
+  const rows = await sql<{ objectKey: string }[]>`
+    select object_key
+    from media
+    where ready_at is not null
+    and object_key is not null
+    limit ${limit}`;
+  return rows.map(({ objectKey }) => objectKey);
+}
+
 /** What was declared to CreateUpload. */
 export interface NewUpload {
   readonly id: string;

@@ -1,7 +1,8 @@
 import { Buffer } from "node:buffer";
 import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { newId } from "@postrider/shared/ids";
-import type { StoreGuard, StoreOwner } from "#src/operations/store-guard.ts";
+import type { StoreGuard } from "#src/operations/store-guard.ts";
+import type { StoreOwner } from "#src/operations/store-owner.ts";
 import { once, type ObjectStore } from "#src/storage/object-store.ts";
 
 const PROBE = Buffer.from("postrider doctor");
@@ -63,12 +64,11 @@ async function checkOwner(guard: Pick<StoreGuard, "read">) {
     return { status: "ok", found: `the object store belongs to this deployment${kept}` } as const;
   }
   const { found, status } = describeOwner(owner);
-  return {
-    status,
-    found,
-    remedy:
-      "give this deployment an object store of its own; if no other deployment uses this one, run `postrider storage adopt`",
-  } as const;
+  const remedy =
+    owner.kind === "files_missing"
+      ? "mount the disk of the object store, correct the settings, or restore the files; if they are lost, run `postrider storage adopt`"
+      : "give this deployment an object store of its own; if no other deployment uses this one, run `postrider storage adopt`";
+  return { status, found, remedy } as const;
 }
 
 function describeOwner(owner: Exclude<StoreOwner, { readonly kind: "own" }>) {
@@ -77,6 +77,12 @@ function describeOwner(owner: Exclude<StoreOwner, { readonly kind: "own" }>) {
       status: "warning",
       found:
         "the object store has no marker and contains files from before this deployment; files without a row are kept",
+    } as const;
+  if (owner.kind === "files_missing")
+    return {
+      status: "failed",
+      found:
+        "the object store has neither a marker nor the files that the database names; uploads are refused, and posts with media wait",
     } as const;
   const found =
     owner.kind === "foreign"

@@ -15,12 +15,16 @@ import {
   insertDeployment,
   recordRestore,
 } from "#src/db/deployment.ts";
+import { listStoredKeys } from "#src/db/media.ts";
 import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { readMarker, type StoreMarker, writeMarker } from "#src/storage/store-marker.ts";
+import { readMarker, writeMarker } from "#src/storage/store-marker.ts";
+import { describeHold, ownerOf, permits, type StoreOwner } from "./store-owner.ts";
 
 /** How long a marker that was read counts for new files and those that the database names. */
 const MARKER_MS = 60_000;
+/** How many files of media are looked for in a store without a marker. */
+const SAMPLED_FILES = 3;
 
 const dataHeldGauge = createGauge(
   "media_deletions_held",
@@ -28,15 +32,8 @@ const dataHeldGauge = createGauge(
 );
 const storeHeldGauge = createGauge(
   "media_store_held",
-  "1 while stored files are kept because the marker of the object store does not name this deployment.",
+  "1 while stored files are kept because the object store is not marked as that of this deployment.",
 );
-
-export type StoreOwner =
-  | { readonly kind: "own" }
-  | { readonly kind: "foreign"; readonly marker: StoreMarker }
-  | { readonly kind: "unreadable" }
-  /** Without a marker, and with files that may be older than this deployment. */
-  | { readonly kind: "unmarked" };
 
 export type StoreState =
   | { readonly kind: "foreign_data"; readonly reason: ForeignReason }
@@ -101,14 +98,22 @@ export class StoreGuard {
 
   /**
    * @throws `unavailable` in the store of another deployment, which deletes files that its database
-   *   does not name. A copy may store files, because its posts wait.
+   *   does not name, and in one that lacks its files. A copy may store files: its posts wait.
    */
   async assertKeepsFiles(): Promise<void> {
     if (await this.data.isHeld()) return;
     const owner = await this.#recentOwner().catch((error: unknown) => {
       throw unavailable(error);
     });
-    if (owner?.kind === "foreign") throw unavailable();
+    if (owner?.kind === "foreign" || owner?.kind === "files_missing") throw unavailable();
+  }
+
+  /** Whether a file that the database names may be missing because the store is another one. */
+  async lacksFiles({ isRecentEnough }: { readonly isRecentEnough: boolean }): Promise<boolean> {
+    if (await this.data.isHeld()) return false;
+    if (isRecentEnough) return (await this.#recentOwner())?.kind === "files_missing";
+    const state = await this.read();
+    return state.kind === "own_data" && state.owner.kind === "files_missing";
   }
 
   /** Undefined while the data belongs to another deployment. */
@@ -180,15 +185,17 @@ export class StoreGuard {
 
   async #findOwner(
     marker: Awaited<ReturnType<typeof readMarker>>,
-    { current, ownedSince, storePass }: DeploymentState,
+    state: DeploymentState,
   ): Promise<StoreOwner> {
-    const { store } = this.#options;
-    if (marker === "unreadable") return { kind: "unreadable" };
-    if (marker !== undefined)
-      return compareDeployments(marker, current).kind === "own"
-        ? { kind: "own" }
-        : { kind: "foreign", marker };
-    // A store that was marked before must be empty to be marked again: it may be another store.
+    const { store, sql } = this.#options;
+    const { current, ownedSince, storePass } = state;
+    if (marker !== undefined) return ownerOf(marker, current);
+    const keys = await listStoredKeys(sql, SAMPLED_FILES);
+    if ((keys.length > 0 || storePass > 0) && !(await hasAny(store, keys))) {
+      // Another replica may have marked a new store meanwhile.
+      const latest = await readMarker(store);
+      return latest === undefined ? { kind: "files_missing" } : ownerOf(latest, current);
+    }
     const before = storePass > 0 ? new Date(Date.now() + MARKER_MS) : ownedSince;
     if (await hasFiles(store, before)) return { kind: "unmarked" };
     await writeMarker(store, { ...current, pass: storePass });
@@ -210,15 +217,13 @@ export class StoreGuard {
     this.#reported = owner.kind;
     const belongsTo = owner.kind === "foreign" ? owner.marker.deploymentId : undefined;
     if (owner.kind !== "own")
-      this.#options.logger.error(
-        { reason: owner.kind, belongsTo },
-        "no stored files are deleted, because the object store is not marked as this deployment's. Give this deployment its own object store, or run `postrider storage adopt`",
-      );
+      this.#options.logger.error({ reason: owner.kind, belongsTo }, describeHold(owner));
   }
 }
 
-function permits({ kind }: StoreOwner): boolean {
-  return kind === "own" || kind === "unmarked";
+async function hasAny(store: ObjectStore, keys: readonly string[]): Promise<boolean> {
+  const found = await Promise.all(keys.map((key) => store.stat(key)));
+  return found.some((file) => file !== undefined);
 }
 
 async function hasFiles(store: ObjectStore, before: Date): Promise<boolean> {

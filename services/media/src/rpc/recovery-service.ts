@@ -8,7 +8,7 @@ import type {
 import { adoptData, auditRecovery } from "@postrider/shared/deployment/recovery";
 import { adoptDeployment, recordRestore } from "#src/db/deployment.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
-import type { StoreOwner } from "#src/operations/store-guard.ts";
+import type { StoreOwner } from "#src/operations/store-owner.ts";
 
 type Deps = Pick<RpcDependencies, "sql" | "guard" | "deploymentId">;
 
@@ -17,6 +17,7 @@ const HELD_BECAUSE = {
   foreign: "deployment",
   unreadable: "unreadable",
   unmarked: "unmarked",
+  files_missing: "files_missing",
 } as const satisfies Record<StoreOwner["kind"], string>;
 
 function toStore(owner: StoreOwner, own: string): MessageInitShape<typeof StoreRecoverySchema> {

@@ -1,4 +1,5 @@
 import type { EnvReader } from "@postrider/shared/config";
+import { unavailable } from "@postrider/shared/errors";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { S3Config } from "#src/storage/s3-client.ts";
@@ -13,16 +14,31 @@ class StoreHeldError extends Error {
   }
 }
 
-/** No caller in this service can then delete files of another deployment. */
-export function guardStore(store: ObjectStore, mayDelete: () => Promise<boolean>): ObjectStore {
+interface StorePermissions {
+  readonly mayDelete: () => Promise<boolean>;
+  readonly lacksFiles: (options: { readonly isRecentEnough: boolean }) => Promise<boolean>;
+}
+
+/**
+ * No caller in this service can then delete files of another deployment, or take a file for deleted
+ * whose disk is not mounted.
+ */
+export function guardStore(store: ObjectStore, guard: StorePermissions): ObjectStore {
   const requirePermission = async (): Promise<void> => {
-    if (!(await mayDelete())) throw new StoreHeldError();
+    if (!(await guard.mayDelete())) throw new StoreHeldError();
+  };
+  const assertHasFiles = async (isRecentEnough = true): Promise<undefined> => {
+    if (await guard.lacksFiles({ isRecentEnough })) throw unavailable();
   };
   return {
     hasUploadUrls: store.hasUploadUrls,
-    put: (key, bytes, signal) => store.put(key, bytes, signal),
-    open: (key, range, signal) => store.open(key, range, signal),
-    stat: (key) => store.stat(key),
+    put: async (key, bytes, signal) => {
+      await assertHasFiles();
+      return await store.put(key, bytes, signal);
+    },
+    open: async (key, range, signal) =>
+      (await store.open(key, range, signal)) ?? (await assertHasFiles(false)),
+    stat: async (key) => (await store.stat(key)) ?? (await assertHasFiles()),
     move: (from, to, version) => store.move(from, to, version),
     list: (prefix, before) => store.list(prefix, before),
     createUploadUrl: (key, upload) => store.createUploadUrl(key, upload),

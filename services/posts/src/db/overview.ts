@@ -167,7 +167,7 @@ export async function listScheduledGroups(
 
 /**
  * Of the newest posts that failed or partly failed, those with a target of the account that can be
- * sent again.
+ * sent again, oldest first; with `after`, those that follow this post.
  */
 export async function listRetryablePosts(
   sql: ISql,
@@ -175,11 +175,12 @@ export async function listRetryablePosts(
     readonly workspaceId: string;
     readonly accountId: string;
     readonly code: string | undefined;
+    readonly after: string | undefined;
     readonly maxGenerations: number;
   },
   limit: number,
 ): Promise<readonly string[]> {
-  const { workspaceId, accountId, code, maxGenerations } = account;
+  const { workspaceId, accountId, code, after, maxGenerations } = account;
   const rows = await sql<{ id: string }[]>`
     with needing as materialized (${newestOf(sql, workspaceId, ["failed", "partial"])})
     select p.id
@@ -194,6 +195,17 @@ export async function listRetryablePosts(
       and ${isRetryable(sql, maxGenerations)}
       ${code === undefined ? sql`` : sql`and t.error_code = ${code}`}
     )
+    ${
+      after === undefined
+        ? sql``
+        : sql`
+            and (p.effective_at, p.id) > (
+              select effective_at, id
+              from posts
+              where workspace_id = ${workspaceId}
+              and id = ${after}
+            )`
+    }
     order by p.effective_at, p.id
     limit ${limit}`;
   return rows.map(({ id }) => id);

@@ -141,14 +141,15 @@ const MAX_POSTS = 50;
  */
 export async function retryAccount(
   deps: RetryDeps,
-  { workspaceId, accountId, code }: RetryAccountRequest,
+  { workspaceId, accountId, code, after }: RetryAccountRequest,
 ): Promise<MessageInitShape<typeof RetryAccountResponseSchema>> {
-  assertIds(workspaceId, accountId);
-  const account = { workspaceId, accountId, code, maxGenerations: MAX_GENERATIONS };
+  assertIds(workspaceId, accountId, ...(after === undefined ? [] : [after]));
+  const account = { workspaceId, accountId, code, after, maxGenerations: MAX_GENERATIONS };
   const found = await listRetryablePosts(deps.sql, account, MAX_POSTS + 1);
   let retried = 0;
   const refused: { postId: string; code: string }[] = [];
-  for (const postId of found.slice(0, MAX_POSTS))
+  const posts = found.slice(0, MAX_POSTS);
+  for (const postId of posts)
     try {
       retried += await retryTargets(
         deps,
@@ -160,7 +161,9 @@ export async function retryAccount(
       if (!(error instanceof ServiceError) || isOutage(error)) throw error;
       if (error.reason !== "nothing_to_retry") refused.push({ postId, code: error.reason });
     }
-  return { retried, refused, isMore: found.length > MAX_POSTS };
+  const last = posts.at(-1);
+  if (last === undefined || found.length <= MAX_POSTS) return { retried, refused, isMore: false };
+  return { retried, refused, isMore: true, nextAfter: last };
 }
 
 /** The other posts would fail in the same way. */

@@ -17,7 +17,7 @@ const keysEn = {
   notRevocable: "It may do more than this session",
   revokeTitle: (name: string) => `Revoke “${name}”?`,
   revokeText:
-    "Programs that use this key stop working within 5 seconds. A revoked key does not come back.",
+    "Programs that use this key, or a key that was made with it here, stop working within 5 seconds. A revoked key does not come back.",
   revokeSessions: (count: number) =>
     count === 1
       ? "One session in a browser ends with it."
@@ -74,7 +74,8 @@ const keysKo: typeof keysEn = {
   revoke: "폐기…",
   notRevocable: "이 세션보다 권한이 많습니다",
   revokeTitle: (name: string) => `“${name}” 키를 폐기할까요?`,
-  revokeText: "이 키를 쓰는 프로그램은 5초 안에 멈춥니다. 폐기한 키는 되살릴 수 없습니다.",
+  revokeText:
+    "이 키와, 이 키로 여기서 만든 키를 쓰는 프로그램은 5초 안에 멈춥니다. 폐기한 키는 되살릴 수 없습니다.",
   revokeSessions: (count: number) => `브라우저 세션 ${count}개도 함께 끝납니다.`,
   revokeShared: "이 키가 속한 다른 워크스페이스에서는 계속 쓸 수 있습니다.",
   revokeKey: "키 폐기",

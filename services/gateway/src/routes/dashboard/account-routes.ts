@@ -96,6 +96,7 @@ function registerRetry(api: FastifyInstance, { overview }: Deps): void {
     const accountId = pathId(request);
     const answer = await overview.retryAccount({ workspaceId, accountId, ...request.body });
     const refused = answer.refused.map(({ postId, code }) => ({ postId, code }));
-    return { retried: answer.retried, refused, isMore: answer.isMore };
+    const { retried, isMore, nextAfter = null } = answer;
+    return { retried, refused, isMore, nextAfter };
   });
 }

@@ -11,7 +11,7 @@ import { file_postrider_accounts_v1_api_key } from "./api_key_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_accounts_v1_api_key_service: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleV9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEhUKDXdvcmtzcGFjZV9pZHMYAiADKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKFENyZWF0ZUFwaUtleVJlc3BvbnNlEgsKA2tleRgBIAEoCRIuCgdhcGlfa2V5GAIgASgLMh0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFwaUtleSIqChJMaXN0QXBpS2V5c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIkYKE0xpc3RBcGlLZXlzUmVzcG9uc2USLwoIYXBpX2tleXMYASADKAsyHS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQXBpS2V5Ik0KE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkSGQoMd29ya3NwYWNlX2lkGAIgASgJSACIAQFCDwoNX3dvcmtzcGFjZV9pZCIWChRSZXZva2VBcGlLZXlSZXNwb25zZTLMAgoNQXBpS2V5U2VydmljZRJnCgxDcmVhdGVBcGlLZXkSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5DcmVhdGVBcGlLZXlSZXNwb25zZRJpCgtMaXN0QXBpS2V5cxIpLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIDkAIBEmcKDFJldm9rZUFwaUtleRIqLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GisucG9zdHJpZGVyLmFjY291bnRzLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_accounts_v1_api_key]);
+  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYXBpX2tleV9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJEhUKDXdvcmtzcGFjZV9pZHMYAiADKAkSDgoGc2NvcGVzGAMgAygJEi4KCmV4cGlyZXNfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIlMKFENyZWF0ZUFwaUtleVJlc3BvbnNlEgsKA2tleRgBIAEoCRIuCgdhcGlfa2V5GAIgASgLMh0ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFwaUtleSIqChJMaXN0QXBpS2V5c1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJIkYKE0xpc3RBcGlLZXlzUmVzcG9uc2USLwoIYXBpX2tleXMYASADKAsyHS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQXBpS2V5Ik0KE1Jldm9rZUFwaUtleVJlcXVlc3QSCgoCaWQYASABKAkSGQoMd29ya3NwYWNlX2lkGAIgASgJSACIAQFCDwoNX3dvcmtzcGFjZV9pZCJIChRSZXZva2VBcGlLZXlSZXNwb25zZRIwCgltYWRlX2tleXMYASADKAsyHS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQXBpS2V5MswCCg1BcGlLZXlTZXJ2aWNlEmcKDENyZWF0ZUFwaUtleRIqLnBvc3RyaWRlci5hY2NvdW50cy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0GisucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlEmkKC0xpc3RBcGlLZXlzEikucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBoqLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIgOQAgESZwoMUmV2b2tlQXBpS2V5EioucG9zdHJpZGVyLmFjY291bnRzLnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_accounts_v1_api_key]);
 
 /** CreateApiKeyRequest describes the key to create. */
 export type CreateApiKeyRequest = Message<"postrider.accounts.v1.CreateApiKeyRequest"> & {
@@ -66,15 +66,20 @@ export type RevokeApiKeyRequest = Message<"postrider.accounts.v1.RevokeApiKeyReq
   /** UUID of the key's record. */
   id: string;
 
-  /** UUID of the workspace that no longer wants the key, which stays valid for its other workspaces; absent = all. */
+  /**
+   * UUID of the workspace that no longer wants the key and those that it made, which stay valid for their other workspaces;
+   * absent = all.
+   */
   workspaceId?: string | undefined;
 };
 
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_api_key_service, 4);
 
-/** RevokeApiKeyResponse is empty. */
+/** RevokeApiKeyResponse names what ended with the key. */
 export type RevokeApiKeyResponse = Message<"postrider.accounts.v1.RevokeApiKeyResponse"> & {
+  /** The keys that the key made, or that they made, and that this call ended. */
+  madeKeys: ApiKey[];
 };
 
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
@@ -101,8 +106,8 @@ export const ApiKeyService: GenService<{
     output: typeof ListApiKeysResponseSchema;
   },
   /**
-   * RevokeApiKey revokes a key, with the sessions that were opened with it; requests with it fail within 5 s. A repeated
-   * call changes nothing.
+   * RevokeApiKey revokes a key, with the sessions that were opened with it and the keys that were made in them, and so on;
+   * requests with them fail within 5 s. A repeated call changes nothing.
    * Errors: not_found.
    */
   revokeApiKey: {

@@ -16,7 +16,8 @@ export type StoreRecovery = Message<"postrider.media.v1.StoreRecovery"> & {
   /**
    * Why files are not deleted from the object store: `deployment` = its marker names another deployment · `unreadable` = its
    * marker cannot be read · `unmarked` = it has no marker, although it contains older files; only files that no row of the
-   * database names are kept then. Empty when its marker names this deployment.
+   * database names are kept then · `files_missing` = it has neither a marker nor the files that the database names; uploads and
+   * reads of missing files are unavailable then. Empty when its marker names this deployment.
    */
   heldBecause: string;
 

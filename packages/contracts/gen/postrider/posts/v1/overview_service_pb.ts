@@ -7,7 +7,7 @@ import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2
 import type { Message } from "@bufbuild/protobuf";
 
 export const file_postrider_posts_v1_overview_service: GenFile = /*@__PURE__*/
-  fileDesc("Cilwb3N0cmlkZXIvcG9zdHMvdjEvb3ZlcnZpZXdfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxIioKEkdldE92ZXJ2aWV3UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiIwoTR2V0T3ZlcnZpZXdSZXNwb25zZRIMCgRqc29uGAEgASgJIlsKE1JldHJ5QWNjb3VudFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoEY29kZRgDIAEoCUgAiAEBQgcKBV9jb2RlImsKFFJldHJ5QWNjb3VudFJlc3BvbnNlEg8KB3JldHJpZWQYASABKAUSMQoHcmVmdXNlZBgCIAMoCzIgLnBvc3RyaWRlci5wb3N0cy52MS5SZWZ1c2VkUmV0cnkSDwoHaXNfbW9yZRgDIAEoCCItCgxSZWZ1c2VkUmV0cnkSDwoHcG9zdF9pZBgBIAEoCRIMCgRjb2RlGAIgASgJMtkBCg9PdmVydmlld1NlcnZpY2USYwoLR2V0T3ZlcnZpZXcSJi5wb3N0cmlkZXIucG9zdHMudjEuR2V0T3ZlcnZpZXdSZXF1ZXN0GicucG9zdHJpZGVyLnBvc3RzLnYxLkdldE92ZXJ2aWV3UmVzcG9uc2UiA5ACARJhCgxSZXRyeUFjY291bnQSJy5wb3N0cmlkZXIucG9zdHMudjEuUmV0cnlBY2NvdW50UmVxdWVzdBooLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeUFjY291bnRSZXNwb25zZWIGcHJvdG8z");
+  fileDesc("Cilwb3N0cmlkZXIvcG9zdHMvdjEvb3ZlcnZpZXdfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLnBvc3RzLnYxIioKEkdldE92ZXJ2aWV3UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiIwoTR2V0T3ZlcnZpZXdSZXNwb25zZRIMCgRqc29uGAEgASgJInkKE1JldHJ5QWNjb3VudFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhIKCmFjY291bnRfaWQYAiABKAkSEQoEY29kZRgDIAEoCUgAiAEBEhIKBWFmdGVyGAQgASgJSAGIAQFCBwoFX2NvZGVCCAoGX2FmdGVyIpMBChRSZXRyeUFjY291bnRSZXNwb25zZRIPCgdyZXRyaWVkGAEgASgFEjEKB3JlZnVzZWQYAiADKAsyIC5wb3N0cmlkZXIucG9zdHMudjEuUmVmdXNlZFJldHJ5Eg8KB2lzX21vcmUYAyABKAgSFwoKbmV4dF9hZnRlchgEIAEoCUgAiAEBQg0KC19uZXh0X2FmdGVyIi0KDFJlZnVzZWRSZXRyeRIPCgdwb3N0X2lkGAEgASgJEgwKBGNvZGUYAiABKAky2QEKD092ZXJ2aWV3U2VydmljZRJjCgtHZXRPdmVydmlldxImLnBvc3RyaWRlci5wb3N0cy52MS5HZXRPdmVydmlld1JlcXVlc3QaJy5wb3N0cmlkZXIucG9zdHMudjEuR2V0T3ZlcnZpZXdSZXNwb25zZSIDkAIBEmEKDFJldHJ5QWNjb3VudBInLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeUFjY291bnRSZXF1ZXN0GigucG9zdHJpZGVyLnBvc3RzLnYxLlJldHJ5QWNjb3VudFJlc3BvbnNlYgZwcm90bzM");
 
 /** GetOverviewRequest names the workspace. */
 export type GetOverviewRequest = Message<"postrider.posts.v1.GetOverviewRequest"> & {
@@ -37,6 +37,9 @@ export type RetryAccountRequest = Message<"postrider.posts.v1.RetryAccountReques
 
   /** Only targets that failed with this code; absent = all that can be retried. */
   code?: string | undefined;
+
+  /** `next_after` of the previous response, to go on behind the posts that it looked at; absent = from the oldest post. */
+  after?: string | undefined;
 };
 
 export const RetryAccountRequestSchema: GenMessage<RetryAccountRequest> = /*@__PURE__*/
@@ -52,6 +55,9 @@ export type RetryAccountResponse = Message<"postrider.posts.v1.RetryAccountRespo
 
   /** Whether a further call would find more. */
   isMore: boolean;
+
+  /** If so, the UUID of the last post that was looked at, for `after`; without it, a further call begins with the refused posts. */
+  nextAfter?: string | undefined;
 };
 
 export const RetryAccountResponseSchema: GenMessage<RetryAccountResponse> = /*@__PURE__*/
