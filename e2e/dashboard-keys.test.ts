@@ -1,6 +1,11 @@
 import { expect, test, afterAll } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import {
+  findAccessibilityFaults,
+  openDashboard,
+  readWhatIsKept,
+  show,
+} from "./support/observers/dashboard.ts";
 import { createApi } from "./support/requests/api.ts";
 import { createKey, openTenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
@@ -58,6 +63,49 @@ test("a key is made and shown once, works, and ends with the session that it ope
     .toBe(401);
   expect(performance.now() - since).toBeLessThan(5_000);
   await guest.close();
+  expect(complaints).toEqual([]);
+});
+
+test("a tab that shows another workspace than the browser is logged in to does nothing there", async () => {
+  const other = await openTenant(system);
+  await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/keys" });
+  const { page } = dashboard;
+  await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("Name").fill("For this workspace");
+  await page.getByLabel("accounts:read").check();
+  const login = { data: { apiKey: other.key }, headers: { origin: baseUrl } };
+  expect((await page.request.post(`${baseUrl}/app/api/session`, login)).status()).toBe(201);
+  await page.getByRole("button", { name: "Make the key" }).click();
+  const name = "This browser is logged in to another workspace";
+  const dialog = page.getByRole("dialog", { name });
+  await dialog.waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Reload" }).click();
+  await page.getByText("test key").first().waitFor();
+  await dialog.waitFor({ state: "detached" });
+  expect(await page.getByText("For this workspace").count()).toBe(0);
+});
+
+test("logging out leaves no text in the browser, after it has asked", async () => {
+  await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/posts/new" });
+  const { page, complaints } = dashboard;
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.waitForURL(/\/app\/posts$/);
+  expect(await readWhatIsKept(page)).not.toContain("postrider.draft.");
+  await show(page, "/posts/new");
+  await page.getByLabel("Text for all accounts").fill("Not for the next person");
+  await page.getByRole("button", { name: /^Workspace/ }).click();
+  await page.getByRole("button", { name: "Log out" }).click();
+  const dialog = page.getByRole("dialog", { name: "Log out and remove what was not sent?" });
+  await dialog.waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Stay logged in" }).click();
+  expect(await readWhatIsKept(page)).toContain("Not for the next person");
+  await page.getByRole("button", { name: "Log out" }).click();
+  await dialog.getByRole("button", { name: "Log out and remove it" }).click();
+  await page.waitForURL(/\/app\/login$/);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  expect(await readWhatIsKept(page)).not.toContain("Not for the next person");
   expect(complaints).toEqual([]);
 });
 

@@ -216,8 +216,33 @@ test.each([
     await expect
       .poll(async () => (await tenant.api.getPost(id)) as unknown)
       .toMatchObject({ scheduledAt: `${day}T10:30:00.000Z` });
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   },
 );
+
+test("a draft that was changed after it was shown is not published from the list before it was read", async () => {
+  const accountIds = [bluesky];
+  const draft = { content: "As it was read", accountIds, isDraft: true };
+  const { id } = await create(tenant.api, draft);
+  await using dashboard = await open();
+  const { page } = dashboard;
+  const row = rowOf(page, "As it was read");
+  await row.waitFor();
+  const lists = "**/api/v1/posts?*";
+  await page.route(lists, (route) => route.abort());
+  await tenant.api.call("PATCH", `/posts/${id}`, { body: { content: "As it is now" } });
+  await row.getByRole("button", { name: "More actions for this post" }).click();
+  await page.getByRole("menuitem", { name: "Publish now" }).click();
+  const dialog = page.getByRole("dialog", { name: /^Someone changed this post/ });
+  await dialog.getByText("As it is now").waitFor();
+  expect(await tenant.api.getPost(id)).toMatchObject({ status: "draft" });
+  await page.unroute(lists);
+  await dialog.getByRole("button", { name: "Open", exact: true }).click();
+  await page.getByRole("heading", { name: "As it is now" }).waitFor();
+  await page.getByRole("button", { name: "More actions for this post" }).click();
+  await page.getByRole("menuitem", { name: "Publish now" }).click();
+  await whenPost(tenant.api, id, "published");
+});
 
 test("the list of posts reads on when its end is seen, and the tooltip of a time tells it in UTC too", async () => {
   const busy = await openTenant(system);

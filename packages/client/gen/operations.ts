@@ -59,7 +59,7 @@ export interface Operations {
   readonly updatePost: (id: string, body: Body<"updatePost">, options?: RequestOptions) => Promise<Answer<"updatePost">>;
   /** Delete a post. A draft or scheduled post is deleted immediately: 204. A published post is cancelled, and deleted on the platforms after the answer: 202. Requires the scope `posts:write`. */
   readonly deletePost: (id: string, query?: Query<"deletePost">, options?: RequestOptions) => Promise<Answer<"deletePost">>;
-  /** Publish a draft or scheduled post now. Requires the scope `posts:write`. */
+  /** Publish a draft or scheduled post now. With `If-Match`, it is published only as the version that was read. Requires the scope `posts:write`. */
   readonly publishPost: (id: string, body?: Body<"publishPost">, options?: RequestOptions) => Promise<Answer<"publishPost">>;
   /** Retry the failed targets of a post. Published targets, and those whose outcome is unknown, are not changed. Requires the scope `posts:write`. */
   readonly retryPost: (id: string, body?: Body<"retryPost">, options?: RequestOptions) => Promise<Answer<"retryPost">>;

@@ -39,7 +39,7 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Default: the client makes a key for each call that accepts one. */
   readonly idempotencyKey?: string | undefined;
-  /** The `ETag` that the post must still have, for `updatePost` and `deletePost`. */
+  /** The `ETag` that the post must still have, for `updatePost`, `publishPost`, `deletePost`. */
   readonly ifMatch?: string | undefined;
   /** Needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;

@@ -253,17 +253,23 @@ test("create_post creates a draft unless the agent says when to publish, and rec
   await client.close();
 });
 
-test("update_post with publishNow first changes the post and then publishes it", async () => {
-  const calls: string[] = [];
-  const answer = (name: string) => () => {
-    calls.push(name);
-    return { post: POST };
-  };
+test("update_post with publishNow first changes the post and then publishes the version that it made", async () => {
+  const calls: unknown[] = [];
+  const answer =
+    (name: string) =>
+    ({ ifVersion }: { readonly ifVersion?: bigint | undefined }) => {
+      calls.push([name, ifVersion]);
+      return { post: POST };
+    };
   posts = { updatePost: answer("update"), publishPost: answer("publish") };
   const client = await connect("modern");
   await call(client, "update_post", { postId: POST_ID, content: "b", publishNow: true });
   await call(client, "update_post", { postId: POST_ID, publishNow: true });
-  expect(calls).toEqual(["update", "publish", "publish"]);
+  expect(calls).toEqual([
+    ["update", undefined],
+    ["publish", POST.version],
+    ["publish", undefined],
+  ]);
   await client.close();
 });
 

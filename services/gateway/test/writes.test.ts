@@ -67,10 +67,13 @@ const patch = (payload: unknown, headers = {}): InjectOptions => ({
   payload: JSON.stringify(payload),
 });
 const remove = (headers = {}): InjectOptions => ({ method: "DELETE", url: PATH, headers });
-const publish = (payload?: string): InjectOptions => ({
+const publish = (payload?: string, headers = {}): InjectOptions => ({
   method: "POST",
   url: `${PATH}/publish`,
-  ...(payload === undefined ? {} : { payload, headers: { "content-type": "application/json" } }),
+  headers,
+  ...(payload === undefined
+    ? {}
+    : { payload, headers: { "content-type": "application/json", ...headers } }),
 });
 const retry = (payload?: object): InjectOptions => ({
   method: "POST",
@@ -537,6 +540,7 @@ const posts: Posts = {
   batchGetPosts: () => ({ posts: [POST] }),
   updatePost: ({ ifVersion }) => stillAt(ifVersion, { post: POST }),
   deletePost: ({ ifVersion }) => stillAt(ifVersion, {}),
+  publishPost: ({ ifVersion }) => stillAt(ifVersion, { post: POST }),
 };
 
 /** Checks `ifVersion` like the posts service, for a post of version 3. */
@@ -561,14 +565,16 @@ test.each<[string | undefined, "accepted" | "refused"]>([
   ['*, "3"', "refused"],
   ['"3" garbage', "refused"],
 ])(
-  "PATCH and DELETE compare the If-Match header with the version of the post: at version 3, %j is %s",
+  "PATCH, DELETE and POST publish compare the If-Match header with the version of the post: at version 3, %j is %s",
   async (value, result) => {
     const headers = value === undefined ? {} : { "if-match": value };
     const updated = await ask(patch({ content: "a" }, headers), posts);
     const removed = await ask(remove(headers), posts);
-    const expected = result === "accepted" ? [200, 204] : [412, 412];
-    expect([updated.statusCode, removed.statusCode]).toEqual(expected);
-    const refused = [updated, removed].filter(({ statusCode }) => statusCode === 412);
+    const published = await ask(publish('{"force":true}', headers), posts);
+    const answers = [updated, removed, published];
+    const expected = result === "accepted" ? [200, 204, 202] : [412, 412, 412];
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(expected);
+    const refused = answers.filter(({ statusCode }) => statusCode === 412);
     for (const answer of refused) expect(summary(answer)).toEqual([412, "precondition_failed"]);
   },
 );
@@ -593,7 +599,7 @@ test("a request with an If-Match header needs an additional call to the posts se
   expect(calls).toEqual(["getPost", "deletePost"]);
 });
 
-test("the If-Match header is ignored by operations other than PATCH and DELETE", async () => {
+test("the If-Match header is ignored by a read and a retry of a post", async () => {
   const headers = { "if-match": '"1"' };
   expect((await ask({ url: PATH, headers }, posts)).statusCode).toBe(200);
   const answer = await ask({ ...retry(), headers }, { retryPost: () => ({ post: POST }) });

@@ -168,6 +168,22 @@ test("an update of a post that expects an outdated version is refused", async ()
   expect((await posts.posts.updatePost(current)).post?.version).toBe(2n);
 });
 
+test("a request to publish an outdated version of a post is refused, and the post stays as it is", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.draft();
+  const { post: edited } = await posts.posts.updatePost({
+    ...workspace.ref(post),
+    content: "not read by the person who publishes",
+  });
+  await expect(
+    posts.posts.publishPost({ ...workspace.ref(post), ifVersion: 1n }),
+  ).rejects.toMatchObject({ reason: "precondition_failed" });
+  const { post: kept } = await posts.posts.getPost(workspace.ref(post));
+  expect(kept).toEqual(edited);
+  const current = { ...workspace.ref(post), ifVersion: 2n };
+  expect((await posts.posts.publishPost(current)).post?.status).toBe("publishing");
+});
+
 test("an update of a post that has begun to be published is refused", async () => {
   const workspace = workspaceOf(posts);
   const cancelled = await workspace.create({ content: "cancelled" });

@@ -1,6 +1,7 @@
 import type { Account, PlatformId } from "@postrider/client";
 import { type ReactNode, useState } from "react";
 import { useAct } from "../kit/use-act.ts";
+import { noteReconnect } from "./begun-reconnect.ts";
 import { connectApi, type CredentialPlatform, takesCredentials } from "./connect-api.ts";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
 
@@ -33,6 +34,7 @@ export function useConnect({ returnTo, onConnected }: ConnectOptions): Connect {
   const { run, isBusy, error } = useAct(async ({ platform, account }: Wanted) => {
     const which = account === undefined ? { platform } : { accountId: account.id };
     const { url } = await connectApi.createLink({ ...which, returnTo });
+    if (account !== undefined) noteReconnect(sessionStorage, account.id);
     location.assign(url);
   });
   const begin = ({ platform, account }: Wanted) => {

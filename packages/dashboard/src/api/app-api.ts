@@ -1,5 +1,6 @@
 import { PostriderConnectionError, PostriderError, type ErrorDetail } from "@postrider/client";
 import { watchedFetch } from "./connection.ts";
+import { shownWorkspace } from "./shown-workspace.ts";
 
 interface ErrorBody {
   readonly error?: {
@@ -30,13 +31,15 @@ export async function appApi<T>(
   const url = new URL(`/app/api${path}`, location.origin);
   for (const [name, value] of Object.entries(query ?? {}))
     if (value !== undefined) url.searchParams.set(name, String(value));
-  const response = await send(url, {
-    method,
-    signal: signal ?? null,
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-  });
+  const headers = new Headers();
+  const workspaceId = shownWorkspace.get();
+  if (workspaceId !== undefined) headers.set("x-workspace-id", workspaceId);
+  const init: RequestInit = { method, headers, signal: signal ?? null };
+  if (body !== undefined) {
+    headers.set("content-type", "application/json");
+    init.body = JSON.stringify(body);
+  }
+  const response = await send(url, init);
   const text = await response.text();
   if (!response.ok) throw toError(response, text);
   return (text === "" ? undefined : JSON.parse(text)) as T;

@@ -7,6 +7,7 @@ const FINE: Connection = {
   unavailable: undefined,
   limitedUntil: undefined,
   sessionEnded: false,
+  otherWorkspace: false,
 };
 const answer = (status: number, headers: Record<string, string> = {}) =>
   new Response(status === 204 ? null : "{}", { status, headers });
@@ -30,6 +31,14 @@ test("an ended session stays ended until a request is answered with success", ()
   expect(ended.sessionEnded).toBe(true);
   expect(afterAnswer(ended, answer(404), 0).sessionEnded).toBe(true);
   expect(afterAnswer(ended, answer(201), 0).sessionEnded).toBe(false);
+});
+
+test("a session of another workspace is known by the code of the refusal, until an answer says otherwise", () => {
+  expect(afterAnswer(FINE, answer(403), 0, "insufficient_scope")).toEqual(FINE);
+  const other = afterAnswer({ ...FINE, sessionEnded: true }, answer(403), 0, "workspace_forbidden");
+  expect(other).toEqual({ ...FINE, otherWorkspace: true });
+  expect(afterAnswer(other, answer(429), 0).otherWorkspace).toBe(true);
+  expect(afterAnswer(other, answer(200), 0)).toEqual(FINE);
 });
 
 test("a request asks for the language of the page, also after that has been changed, and keeps its other headers", async () => {

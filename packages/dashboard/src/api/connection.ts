@@ -15,6 +15,8 @@ export interface Connection {
   readonly limitedUntil: number | undefined;
   /** The session has ended; the page stays as it is. */
   readonly sessionEnded: boolean;
+  /** The browser has a session of another workspace than the one that the page shows. */
+  readonly otherWorkspace: boolean;
 }
 
 const FINE: Connection = {
@@ -22,6 +24,7 @@ const FINE: Connection = {
   unavailable: undefined,
   limitedUntil: undefined,
   sessionEnded: false,
+  otherWorkspace: false,
 };
 
 export const connection = createStore<Connection>(FINE);
@@ -34,26 +37,48 @@ function waitOf(response: Response, now: number): number {
   return now + (Number.isFinite(seconds) ? seconds : DEFAULT_WAIT_SECONDS) * 1000;
 }
 
-/** The connection after an answer. */
-export function afterAnswer(before: Connection, response: Response, now: number): Connection {
+/**
+ * The connection after an answer.
+ *
+ * @param code Of the error, where its status alone says too little.
+ */
+export function afterAnswer(
+  before: Connection,
+  response: Response,
+  now: number,
+  code?: string,
+): Connection {
   const { status } = response;
   if (status === 401) return { ...FINE, sessionEnded: true };
+  if (code === "workspace_forbidden") return { ...FINE, otherWorkspace: true };
+  const { sessionEnded, otherWorkspace } = before;
   if (status === 429)
-    return { ...FINE, sessionEnded: before.sessionEnded, limitedUntil: waitOf(response, now) };
+    return { ...FINE, sessionEnded, otherWorkspace, limitedUntil: waitOf(response, now) };
   const unavailable = UNAVAILABLE.has(status)
     ? { until: waitOf(response, now), requestId: response.headers.get("x-request-id") }
     : undefined;
   if (unavailable === undefined && isFine(before)) return before;
-  return { ...FINE, sessionEnded: before.sessionEnded && !response.ok, unavailable };
+  const isSame = !response.ok;
+  return {
+    ...FINE,
+    sessionEnded: sessionEnded && isSame,
+    otherWorkspace: otherWorkspace && isSame,
+    unavailable,
+  };
 }
 
-function isFine({ lostSince, unavailable, limitedUntil, sessionEnded }: Connection): boolean {
-  return (
-    lostSince === undefined &&
-    unavailable === undefined &&
-    limitedUntil === undefined &&
-    !sessionEnded
-  );
+function isFine(connected: Connection): boolean {
+  return Object.values(connected).every((value) => value === undefined || value === false);
+}
+
+/** Of a refusal; the body can still be read afterwards. */
+async function codeOf(response: Response): Promise<string | undefined> {
+  if (response.status !== 403) return undefined;
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => undefined)) as { readonly error?: { readonly code?: string } } | undefined;
+  return body?.error?.code;
 }
 
 const conditionalFetch = createConditionalFetch((input, init) => fetch(input, init));
@@ -67,7 +92,8 @@ export const watchedFetch: typeof fetch = async (input, init) => {
   if (!headers.has("accept-language")) headers.set("accept-language", readSettings().language);
   try {
     const response = await conditionalFetch(input, { ...init, headers });
-    connection.set(afterAnswer(connection.get(), response, Date.now()));
+    const code = await codeOf(response);
+    connection.set(afterAnswer(connection.get(), response, Date.now(), code));
     return response;
   } catch (error) {
     const isAborted = error instanceof DOMException && error.name === "AbortError";

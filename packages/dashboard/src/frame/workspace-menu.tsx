@@ -1,9 +1,12 @@
-import { useQueryClient } from "@tanstack/react-query";
 import { ChevronsUpDown, LogOut } from "lucide-react";
-import { useLocation } from "wouter";
+import { useState } from "react";
 import { Button } from "../kit/button.tsx";
+import { ConfirmDialog } from "../kit/confirm-dialog.tsx";
+import { ErrorNotice } from "../kit/error-notice.tsx";
 import { Popover } from "../kit/popover.tsx";
 import { useNotices } from "../kit/toast.tsx";
+import { useAct } from "../kit/use-act.ts";
+import { dropTexts, hasTexts } from "../session/kept-texts.ts";
 import { sessionApi } from "../session/session-api.ts";
 import { useSession } from "../session/session-context.ts";
 import { useSettings } from "../settings/settings.ts";
@@ -42,13 +45,6 @@ export function WorkspaceMenu() {
 export function WorkspaceBox() {
   const words = useWords(frameWords);
   const { workspace, key, version } = useSession();
-  const client = useQueryClient();
-  const [, navigate] = useLocation();
-  const logOut = async () => {
-    await sessionApi.end();
-    navigate("/login");
-    client.clear();
-  };
   return (
     <div className={css.box}>
       <div>
@@ -60,10 +56,47 @@ export function WorkspaceBox() {
         </p>
       </div>
       <NoticeList />
-      <Button icon={LogOut} block onClick={() => void logOut()}>
+      <LogOutButton />
+    </div>
+  );
+}
+
+/** The page is loaded anew, so that nothing stays in its memory either. */
+async function logOut(): Promise<never> {
+  await sessionApi.end();
+  dropTexts(localStorage);
+  location.assign("/app/login");
+  // Nothing is to be read any more, as it would be after another action.
+  return await new Promise<never>(() => undefined);
+}
+
+function LogOutButton() {
+  const words = useWords(frameWords);
+  const [isAsking, setAsking] = useState(false);
+  const { run, isBusy, error } = useAct(logOut);
+  return (
+    <>
+      <Button
+        icon={LogOut}
+        block
+        busy={isBusy}
+        onClick={() => (hasTexts(localStorage) ? setAsking(true) : run())}
+      >
         {words.logOut}
       </Button>
-    </div>
+      {error !== undefined && <ErrorNotice error={error} />}
+      {isAsking && (
+        <ConfirmDialog
+          title={words.logOutTitle}
+          confirm={words.logOutRemove}
+          keep={words.stayLoggedIn}
+          act={logOut}
+          onClose={() => setAsking(false)}
+        >
+          <p className="sm quiet">{words.logOutHint}</p>
+        </ConfirmDialog>
+      )}
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
+import type { ButtonHTMLAttributes, MouseEvent, ReactNode, Ref } from "react";
 import { Link } from "wouter";
 import css from "./button.module.css";
 import { classNames } from "./class-names.ts";
@@ -40,7 +40,7 @@ export function Button({ busy = false, onClick, ref, ...props }: ButtonProps) {
       ref={ref}
       className={classNames(lookOf(props), className)}
       aria-busy={busy || undefined}
-      onClick={busy ? undefined : onClick}
+      onClick={busy ? ignore : onClick}
     >
       {busy ? <StatusShape shape="publishing" className="i" /> : <Inside icon={icon} />}
       <Inside iconAfter={iconAfter} shortcut={shortcut}>
@@ -48,6 +48,11 @@ export function Button({ busy = false, onClick, ref, ...props }: ButtonProps) {
       </Inside>
     </button>
   );
+}
+
+/** The button of a form would submit it again, and so would Enter in one of its fields. */
+function ignore(event: MouseEvent): void {
+  event.preventDefault();
 }
 
 interface LinkButtonProps extends Look {

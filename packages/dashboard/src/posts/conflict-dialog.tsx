@@ -55,8 +55,8 @@ export function ConflictDialog({ postId, mine, onKeepTheirs, onUseMine }: Confli
         {mine.scheduledAt !== undefined && data && (
           <Difference
             label={words.time}
-            mine={<Time at={mine.scheduledAt} show="day" />}
-            theirs={
+            after={<Time at={mine.scheduledAt} show="day" />}
+            before={
               data.post.scheduledAt === null ? (
                 words.noTime
               ) : (
@@ -66,7 +66,7 @@ export function ConflictDialog({ postId, mine, onKeepTheirs, onUseMine }: Confli
           />
         )}
         {mine.content !== undefined && data && (
-          <Difference label={words.text} mine={mine.content} theirs={data.post.content} />
+          <Difference label={words.text} before={data.post.content} after={mine.content} />
         )}
       </dl>
       {error !== undefined && <ErrorNotice error={error} />}
@@ -76,16 +76,16 @@ export function ConflictDialog({ postId, mine, onKeepTheirs, onUseMine }: Confli
 
 interface DifferenceProps {
   readonly label: string;
-  readonly mine: ReactNode;
-  readonly theirs: ReactNode;
+  readonly before: ReactNode;
+  readonly after: ReactNode;
 }
 
-function Difference({ label, mine, theirs }: DifferenceProps) {
+export function Difference({ label, before, after }: DifferenceProps) {
   return (
     <>
       <dt>{label}</dt>
       <dd>
-        <del>{theirs}</del> <ins>{mine}</ins>
+        <del>{before}</del> <ins>{after}</ins>
       </dd>
     </>
   );

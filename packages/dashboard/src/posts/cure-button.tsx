@@ -60,7 +60,7 @@ function ReconnectButton({ failure, ...look }: KindProps) {
   const words = useWords(postWords);
   const [path] = useLocation();
   const { begin, isBusy, error, dialog } = useConnect({
-    returnTo: `/app${path}?retry=1`,
+    returnTo: `/app${path}`,
     onConnected: async () => {
       const { retried } = await postsApi.retryAccount(accountId, code);
       showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
@@ -88,7 +88,7 @@ function RetryButton({ failure, ...look }: KindProps) {
   const count = Math.max(1, retryable);
   const { run, isBusy, error } = useAct(async () => {
     const { retried, refused } = await postsApi.retryAccount(accountId, code);
-    const left = refused.length === 0 ? "" : ` ${words.someRefused(refused.length)}`;
+    const left = refused === 0 ? "" : ` ${words.someRefused(refused)}`;
     showToast((retried === 0 ? words.nothingRetried : words.retried(retried)) + left);
   });
   const label = {

@@ -48,7 +48,7 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
   const placement = placeReading(reading);
   const at = instantOf(placement, isLater);
   const fault = at && faultOf(at, now, words);
-  const { run, isBusy, error, clear } = useMove(post, at, onClose);
+  const { run, isBusy, error } = useMove(post, at, onClose);
   const text = titleOf(post.content);
   if (isConflict(error) && at !== undefined)
     return (
@@ -56,7 +56,7 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
         postId={post.id}
         mine={{ scheduledAt: toInstantText(at) }}
         onKeepTheirs={onClose}
-        onUseMine={clear}
+        onUseMine={onClose}
       />
     );
   return (

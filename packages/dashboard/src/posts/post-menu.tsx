@@ -25,6 +25,8 @@ import { useWords } from "../words/use-words.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
 import { postWords } from "./post-words.ts";
+import { PublishChangedDialog } from "./publish-changed-dialog.tsx";
+import { isChangedMeanwhile, publishNow } from "./publish-now.ts";
 
 type Open = "move" | "delete";
 
@@ -34,7 +36,7 @@ export function PostMenu({ post }: { readonly post: PostSummary | PostDetail }) 
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);
   const publish = useAct(async () => {
-    await api.publishPost(post.id);
+    await publishNow(post);
     showToast(words.published);
   });
   const retry = useAct(async () => {
@@ -42,12 +44,14 @@ export function PostMenu({ post }: { readonly post: PostSummary | PostDetail }) 
     showToast(words.retried(post.targets.filter(({ status }) => status === "failed").length));
   });
   const items = useItems(post, { setOpen, publish: publish.run, retry: retry.run });
-  const failed = [publish, retry].find(({ error }) => error !== undefined);
+  const isChanged = isChangedMeanwhile(publish.error);
+  const failed = isChanged ? undefined : [publish, retry].find(({ error }) => error !== undefined);
   return (
     <>
       <Menu label={words.moreActions} items={items} />
       {open === "move" && <MoveDialog post={post} onClose={close} />}
       {open === "delete" && <DeleteDialog post={post} onClose={close} />}
+      {isChanged && <PublishChangedDialog seen={post} onClose={publish.clear} />}
       {failed && <Refused error={failed.error} onClose={failed.clear} />}
     </>
   );

@@ -97,6 +97,7 @@ const postEn = {
     text: "Text",
     keep: "Keep theirs",
     mine: "Use mine",
+    publishHint: "Nothing was published. Open it to see all that would go out now.",
     noTime: "no time",
   },
 };
@@ -195,6 +196,7 @@ const postKo: typeof postEn = {
     text: "본문",
     keep: "상대 내용 유지",
     mine: "내 내용 사용",
+    publishHint: "아무것도 게시하지 않았습니다. 게시물을 열어 지금 나갈 내용을 확인해 주세요.",
     noTime: "시간 미정",
   },
 };

@@ -10,6 +10,7 @@ import type { MediaLibraryJson } from "@postrider/rest/dashboard/media";
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../api/api.ts";
 import { appApi } from "../api/app-api.ts";
+import { retryAll } from "./retry-account.ts";
 
 /** A post with the `ETag` that a change of it has to name. */
 export interface PostVersion {
@@ -69,7 +70,9 @@ export const postsApi = {
       staleTime: Number.POSITIVE_INFINITY,
     }),
   retryAccount: (accountId: string, code: string) =>
-    appApi<AccountRetryJson>("POST", `/accounts/${accountId}/retry`, { body: { code } }),
+    retryAll(() =>
+      appApi<AccountRetryJson>("POST", `/accounts/${accountId}/retry`, { body: { code } }),
+    ),
   resolve: (postId: string, accountId: string, body: ResolveTargetBodyJson) =>
     appApi<ResolvedTargetJson>("POST", `/posts/${postId}/targets/${accountId}/resolve`, { body }),
 };

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent } from "react";
 import { useSearchParams } from "wouter";
+import { takeReconnect } from "../accounts/begun-reconnect.ts";
 import { showToast } from "../kit/toast.tsx";
 import { useWords } from "../words/use-words.ts";
 import { postWords } from "./post-words.ts";
@@ -11,7 +12,8 @@ const CODES = ["account_reconnect_required", "account_disconnected", "permission
 
 /**
  * The end of "Reconnect, then retry": the platform has led back here, with the accounts in the
- * query. The query is removed first, so that a reload does not retry again.
+ * query. The query is removed first, so that a reload does not retry again. Only the account is
+ * retried whose reconnect was begun in this tab (see begun-reconnect.ts).
  */
 export function useReturnedAccount(): void {
   const words = useWords(postWords);
@@ -19,12 +21,10 @@ export function useReturnedAccount(): void {
   const [parameters, setParameters] = useSearchParams();
   const connected = parameters.get("connected");
   const settle = useEffectEvent(async (accountIds: readonly string[]) => {
-    const isRetry = parameters.has("retry");
     setParameters({}, { replace: true });
     let retried = 0;
-    if (isRetry)
-      for (const id of accountIds)
-        for (const code of CODES) retried += (await postsApi.retryAccount(id, code)).retried;
+    for (const id of takeReconnect(sessionStorage, accountIds))
+      for (const code of CODES) retried += (await postsApi.retryAccount(id, code)).retried;
     showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
     await client.invalidateQueries();
   });

@@ -37,6 +37,11 @@ export const frameEn = {
   notices: "Notices",
   noNotices: "Nothing has been done in this window yet.",
   logOut: "Log out",
+  logOutTitle: "Log out and remove what was not sent?",
+  logOutHint:
+    "Drafts and replies that were not sent lie in this browser only. They are removed, so that the next person at this computer cannot read them.",
+  logOutRemove: "Log out and remove it",
+  stayLoggedIn: "Stay logged in",
   sessionOf: (key: string) => `Session of the key ${key}`,
   loginLinkSession: "Session of a login link",
   version: (version: string) => `Postrider ${version}`,
@@ -61,6 +66,10 @@ export const frameEn = {
     "Your draft is kept. Log in again with an API key here, or open a new login link in another tab: this page goes on where it was.",
   apiKey: "API key",
   logInAgain: "Log in again",
+  wrongKey: (workspace: string) => `This key does not open the workspace ${workspace}`,
+  otherWorkspace: "This browser is logged in to another workspace",
+  otherWorkspaceHint: (workspace: string) =>
+    `It was logged in there in another tab. Nothing that you press here is done there. Reload to see that workspace, or log in to ${workspace} again in another tab: this page then goes on where it was.`,
   copyText: "Copy the text",
   textCopied: "Copied",
   keys: {
@@ -128,6 +137,11 @@ const frameKo: typeof frameEn = {
   notices: "알림",
   noNotices: "이 창에서 한 작업이 아직 없습니다.",
   logOut: "로그아웃",
+  logOutTitle: "보내지 않은 내용을 지우고 로그아웃할까요?",
+  logOutHint:
+    "보내지 않은 초안과 답글은 이 브라우저에만 있습니다. 이 컴퓨터를 쓰는 다음 사람이 읽지 못하도록 지웁니다.",
+  logOutRemove: "지우고 로그아웃",
+  stayLoggedIn: "로그인 유지",
   sessionOf: (key) => `API 키 ${key}의 세션`,
   loginLinkSession: "로그인 링크로 연 세션",
   version: (version) => `Postrider ${version}`,
@@ -152,6 +166,10 @@ const frameKo: typeof frameEn = {
     "초안은 남아 있습니다. 여기에서 API 키로 다시 로그인하거나 다른 탭에서 새 로그인 링크를 열어 주세요. 이 화면은 그대로 이어집니다.",
   apiKey: "API 키",
   logInAgain: "다시 로그인",
+  wrongKey: (workspace) => `이 키로는 워크스페이스 ${workspace} 접속이 안 됩니다`,
+  otherWorkspace: "이 브라우저는 다른 워크스페이스에 로그인되어 있습니다",
+  otherWorkspaceHint: (workspace) =>
+    `다른 탭에서 로그인이 바뀌었습니다. 여기서 누르는 것은 그 워크스페이스에 반영되지 않습니다. 그 워크스페이스를 보려면 새로 고침해 주세요. 다른 탭에서 다시 로그인하면(${workspace}) 이 화면은 그대로 이어집니다.`,
   copyText: "본문 복사",
   textCopied: "복사됨",
   keys: {

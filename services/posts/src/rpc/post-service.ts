@@ -84,13 +84,13 @@ export async function batchGetPostStatuses(
 
 export async function publishPost(
   deps: PostsDeps,
-  { workspaceId, id: postId, force }: PublishPostRequest,
+  { workspaceId, id: postId, force, ifVersion }: PublishPostRequest,
 ): Promise<MessageInitShape<typeof PublishPostResponseSchema>> {
   assertIds(workspaceId, postId);
   const change = await changeUnpublishedPost(
     deps,
     { workspaceId, postId },
-    { operation: "publish", ifVersion: undefined, force, changes: {}, timing: { kind: "now" } },
+    { operation: "publish", ifVersion, force, changes: {}, timing: { kind: "now" } },
   );
   failpoint("posts.after-publish-commit");
   deps.nudgeRelay();

@@ -28,7 +28,7 @@ export function AccountsScreen() {
   const [isChoosing, setChoosing] = useState(false);
   useReturnedAccount();
   const { begin, isBusy, error, dialog } = useConnect({
-    returnTo: "/app/accounts?retry=1",
+    returnTo: "/app/accounts",
     onConnected: async ({ username }) => {
       showToast(connecting.connected(username));
       await queryClient.invalidateQueries();

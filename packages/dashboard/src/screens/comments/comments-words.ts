@@ -55,6 +55,8 @@ const commentsEn = {
   missing: "Write a reply first.",
   tooLong: (platform: string) => `This is longer than a reply on ${platform} may be.`,
   lost: "No answer came. Your reply is kept here as it was sent; sending it again cannot make two.",
+  outdated:
+    "This reply was sent more than 23 hours ago, and no answer came. Look on the platform first: if it is there, sending this makes a second one.",
   refused: "The reply was not sent. Your text is still here.",
   sending: "Sending",
   isThere: (platform: string) => `On ${platform}`,
@@ -122,6 +124,8 @@ const commentsKo: typeof commentsEn = {
   missing: "먼저 답글을 써 주세요.",
   tooLong: (platform) => `${platform} 답글의 길이 제한을 넘었습니다.`,
   lost: "응답을 받지 못했습니다. 보낸 답글은 그대로 남아 있으며, 다시 보내도 두 번 올라가지 않습니다.",
+  outdated:
+    "23시간도 더 전에 답글을 보냈지만 응답을 받지 못했습니다. 먼저 플랫폼에서 확인해 주세요. 이미 올라가 있으면 다시 보낼 때 두 번 올라갑니다.",
   refused: "답글을 보내지 못했습니다. 쓴 글은 남아 있습니다.",
   sending: "보내는 중",
   isThere: (platform) => `${platform}에 올라감`,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { parseReplies, type Replies, replyTo, withReply } from "./replies.ts";
+import { asked, isOutdated, parseReplies, type Replies, replyTo, withReply } from "./replies.ts";
 
+const HOUR_MS = 3_600_000;
 const written = (text: string) => ({ text, key: `key of ${text}`, isAsked: false });
 
 test("a reply keeps its key while it is written, and is forgotten when it is emptied", () => {
@@ -36,4 +37,15 @@ test("replies that cannot be read are none", () => {
   expect(parseReplies('{"a":3,"b":{"text":"Yes","key":"k","isAsked":false}}')).toEqual({
     b: { text: "Yes", key: "k", isAsked: false },
   });
+});
+
+test("a reply without an answer is sent again under its key for 23 h, and later under a new one", () => {
+  const first = asked(written("Yes"), "new", 1_000);
+  expect(first).toEqual({ text: "Yes", key: "key of Yes", isAsked: true, askedAt: 1_000 });
+  const soon = 1_000 + 22 * HOUR_MS;
+  expect(isOutdated(first, soon)).toBe(false);
+  expect(asked(first, "new", soon)).toEqual(first);
+  const late = 1_000 + 24 * HOUR_MS;
+  expect(isOutdated(first, late)).toBe(true);
+  expect(asked(first, "new", late)).toMatchObject({ key: "new", askedAt: late });
 });

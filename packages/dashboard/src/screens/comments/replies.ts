@@ -1,3 +1,5 @@
+import { isKeySpent } from "../../api/sending.ts";
+
 /**
  * A reply while it is written. `key` is its `Idempotency-Key`: a second press, a reload and a lost
  * answer make one reply. While the answer of a request is missing the text must not change, because
@@ -8,8 +10,21 @@ export interface Reply {
   readonly key: string;
   /** A request was sent, and no answer says whether it was accepted. */
   readonly isAsked: boolean;
+  /** When it was first sent, in ms since 1970. */
+  readonly askedAt?: number | undefined;
   /** The reply before it, which was accepted. */
   readonly actionId?: string | undefined;
+}
+
+/** The answer is missing for so long that the same request could make a second reply. */
+export function isOutdated({ isAsked, askedAt }: Reply, now = Date.now()): boolean {
+  return isAsked && isKeySpent(askedAt, now);
+}
+
+/** The reply as it is sent: with its key, or with a new one when that no longer protects it. */
+export function asked(reply: Reply, newKey: string, now = Date.now()): Reply {
+  if (reply.isAsked && !isOutdated(reply, now)) return reply;
+  return { ...reply, key: reply.isAsked ? newKey : reply.key, isAsked: true, askedAt: now };
 }
 
 /** Replies by our id of the comment, the one that was changed last at the end. */

@@ -90,7 +90,7 @@ function Form({ comment, author, replying, limit, isRestricted }: FormProps) {
         </span>
         <span className="row push">
           {count > 0 && <Counter count={count} max={limit.max} />}
-          <SendButton isAsked={reply.isAsked} isBusy={isBusy} />
+          <SendButton isAsked={reply.isAsked && !replying.isOutdated} isBusy={isBusy} />
         </span>
       </div>
     </form>
@@ -106,7 +106,7 @@ interface ReplyTextProps {
 }
 
 function ReplyText({ id, replying, placeholder, isFaulty, onSend }: ReplyTextProps) {
-  const { reply, write } = replying;
+  const { reply, isOutdated, write } = replying;
   useWritten(reply.text);
   return (
     <TextArea
@@ -115,7 +115,7 @@ function ReplyText({ id, replying, placeholder, isFaulty, onSend }: ReplyTextPro
       placeholder={placeholder}
       lang={langOf(reply.text)}
       value={reply.text}
-      readOnly={reply.isAsked}
+      readOnly={reply.isAsked && !isOutdated}
       aria-describedby={`${id}-below`}
       aria-invalid={isFaulty || undefined}
       onKeyDown={(event) => {
@@ -154,8 +154,9 @@ function Hint({ comment, isRestricted }: HintProps) {
 
 function Trouble({ replying }: { readonly replying: Replying }) {
   const words = useWords(commentsWords);
-  const { reply, isBusy, error } = replying;
+  const { reply, isBusy, isOutdated, error } = replying;
   if (isBusy) return null;
+  if (isOutdated) return <FieldError>{words.outdated}</FieldError>;
   if (error === undefined) return reply.isAsked ? <FieldError>{words.lost}</FieldError> : null;
   return (
     <>

@@ -1,10 +1,19 @@
 import { PostriderError } from "@postrider/client";
 import { useEffect, useState } from "react";
 import { createKey, isUnanswered } from "../../api/sending.ts";
+import { REPLIES } from "../../session/kept-texts.ts";
 import { useSession } from "../../session/session-context.ts";
 import { createStore, useStore } from "../../settings/create-store.ts";
 import { type Place, requestAction } from "./comments-api.ts";
-import { parseReplies, type Replies, type Reply, replyTo, withReply } from "./replies.ts";
+import {
+  asked,
+  isOutdated,
+  parseReplies,
+  type Replies,
+  type Reply,
+  replyTo,
+  withReply,
+} from "./replies.ts";
 
 const store = createStore<{ readonly name: string; readonly replies: Replies }>({
   name: "",
@@ -32,7 +41,7 @@ function keep(id: string, reply: Reply): void {
 
 /** The replies of a workspace, kept in this browser and the same in all of its tabs. */
 function useKeptReplies(): Replies {
-  const name = `postrider.replies.${useSession().workspace.id}`;
+  const name = `${REPLIES}${useSession().workspace.id}`;
   if (store.get().name !== name) read(name);
   useEffect(() => {
     const follow = ({ key }: StorageEvent) => {
@@ -55,15 +64,16 @@ export function useReply(id: string, place: Place) {
     setBusy(true);
     setError(undefined);
     // Kept before it is sent, so that a page that is closed meanwhile can ask for its result.
-    keep(id, { ...reply, isAsked: true });
+    const sent = asked(reply, createKey());
+    keep(id, sent);
     try {
-      const body = { type: "reply", text: reply.text } as const;
-      const { id: actionId } = await requestAction(place, body, reply.key);
+      const body = { type: "reply", text: sent.text } as const;
+      const { id: actionId } = await requestAction(place, body, sent.key);
       keep(id, { text: "", key: createKey(), isAsked: false, actionId });
     } catch (caught) {
       setError(caught);
       if (!isUnanswered(caught) && !isSessionOver(caught))
-        keep(id, { ...reply, key: createKey(), isAsked: false });
+        keep(id, { ...sent, key: createKey(), isAsked: false });
     } finally {
       setBusy(false);
     }
@@ -72,6 +82,7 @@ export function useReply(id: string, place: Place) {
     reply,
     isBusy,
     error,
+    isOutdated: !isBusy && isOutdated(reply),
     write: (text: string) => keep(id, { ...reply, text }),
     /** Puts a reply that was not carried out back into the field. */
     writeAgain: (text: string) => keep(id, { ...reply, text, actionId: undefined }),

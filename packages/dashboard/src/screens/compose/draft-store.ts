@@ -1,3 +1,4 @@
+import { DRAFTS } from "../../session/kept-texts.ts";
 import type { Draft } from "./draft.ts";
 
 type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
@@ -7,7 +8,7 @@ type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
  * not exist yet). Only what was written is kept, never a key or an address of a file.
  */
 export function draftName(workspaceId: string, slot: string): string {
-  return `postrider.draft.${workspaceId}.${slot}`;
+  return `${DRAFTS}${workspaceId}.${slot}`;
 }
 
 export function readDraft(storage: Storage, name: string): Draft | undefined {
@@ -40,6 +41,11 @@ export function keepDraft(storage: Storage, name: string, draft: Draft): boolean
   } catch {
     return false;
   }
+}
+
+/** When a composer is left before anything was written; else each one would stay for ever. */
+export function dropUnwritten(storage: Storage, name: string): void {
+  if (readDraft(storage, name)?.keptAt === 0) dropDraft(storage, name);
 }
 
 export function dropDraft(storage: Storage, name: string): void {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { draftName, dropDraft, keepDraft, readDraft } from "./draft-store.ts";
+import { draftName, dropDraft, dropUnwritten, keepDraft, readDraft } from "./draft-store.ts";
 import {
   type Draft,
   emptyDraft,
@@ -33,6 +33,14 @@ test("a draft that is read again after a reload has the same text and the same k
   expect(readDraft(storage, name)).toEqual(draft);
   dropDraft(storage, name);
   expect(readDraft(storage, name)).toBeUndefined();
+});
+
+test("a draft in which nothing was written goes with its composer, and a written one stays", () => {
+  const storage = memory();
+  keepDraft(storage, "opened", draft);
+  keepDraft(storage, "written", { ...draft, keptAt: 1 });
+  for (const name of ["opened", "written", "missing"]) dropUnwritten(storage, name);
+  expect([...storage.kept.keys()]).toEqual(["written"]);
 });
 
 test("two drafts have different keys", () => {

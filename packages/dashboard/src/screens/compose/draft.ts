@@ -1,5 +1,5 @@
 import type { PostDetail, PostOption } from "@postrider/client";
-import { createKey } from "../../api/sending.ts";
+import { createKey, isKeySpent } from "../../api/sending.ts";
 import type { When } from "./when.ts";
 
 /** What is kept of a file: enough to show its name and to send its id, and no signed address. */
@@ -27,6 +27,8 @@ export interface Draft {
   readonly when: When;
   /** Requests that were sent and whose answer has not come: one of them may have been accepted. */
   readonly attempts?: readonly string[] | undefined;
+  /** When the first of them was sent, in ms since 1970. */
+  readonly sentAt?: number | undefined;
   /** The version of the post that is edited. */
   readonly etag?: string | undefined;
   /** When it was last changed, in ms since 1970; 0 while nothing has been written. */
@@ -35,6 +37,21 @@ export interface Draft {
 
 export function emptyDraft(when: When): Draft {
   return { key: createKey(), text: "", accountIds: [], media: [], own: {}, when, keptAt: 0 };
+}
+
+export function withAttempts(draft: Draft, attempts: readonly string[], now = Date.now()): Draft {
+  const sentAt = attempts.length === 0 ? undefined : (draft.sentAt ?? now);
+  return { ...draft, attempts, sentAt };
+}
+
+/** Whether a request has no answer, and its key no longer prevents a second post. */
+export function isOutdated({ attempts = [], sentAt }: Draft, now = Date.now()): boolean {
+  return attempts.length > 0 && isKeySpent(sentAt, now);
+}
+
+/** The same text as another post, which nothing that was sent before can be taken for. */
+export function asAnother(draft: Draft): Draft {
+  return { ...withAttempts(draft, []), key: createKey() };
 }
 
 /** What all parts of a post but its time are for the API. */

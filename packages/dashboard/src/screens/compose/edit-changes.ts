@@ -1,6 +1,6 @@
 import type { PostDetail } from "@postrider/client";
 import { type Draft, partsOf, type PostContent, toContent } from "./draft.ts";
-import { scheduledAtOf } from "./when.ts";
+import { scheduledAtOf, whenAt } from "./when.ts";
 
 export interface PostChanges extends Partial<PostContent> {
   readonly scheduledAt?: string;
@@ -25,9 +25,10 @@ function sorted(value: unknown): unknown {
   return entries.map(([key, inner]) => [key, sorted(inner)]);
 }
 
-function isSameInstant(one: string | undefined, other: string | null): boolean {
-  if (one === undefined || other === null) return one === (other ?? undefined);
-  return Date.parse(one) === Date.parse(other);
+/** The composer shows and reads minutes, so the seconds of a post that is not moved stay. */
+function isSameTime({ scheduledAt }: PostDetail, { when }: Draft): boolean {
+  if (scheduledAt === null) return false;
+  return scheduledAtOf(whenAt(scheduledAt, when.zone)) === scheduledAtOf(when);
 }
 
 /** The fields of a post that were changed; only these are sent, so that others stay as they are. */
@@ -43,9 +44,7 @@ export function changesOf(post: PostDetail, draft: Draft): PostChanges {
       : { accountIds: after.accountIds }),
     ...(isSame(before.mediaIds, after.mediaIds) ? {} : { mediaIds: after.mediaIds }),
     ...(isSame(before.options, after.options) ? {} : { options: after.options }),
-    ...(scheduledAt === undefined || isSameInstant(scheduledAt, post.scheduledAt)
-      ? {}
-      : { scheduledAt }),
+    ...(scheduledAt === undefined || isSameTime(post, draft) ? {} : { scheduledAt }),
   };
 }
 

@@ -2,7 +2,6 @@ import { type ErrorDetail, PostriderError } from "@postrider/client";
 import { CloudOff, CopyX } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { createKey } from "../../api/sending.ts";
 import { Button, LinkButton } from "../../kit/button.tsx";
 import { Note } from "../../kit/card.tsx";
 import { ErrorNotice, RequestId } from "../../kit/error-notice.tsx";
@@ -11,7 +10,7 @@ import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
 import css from "./compose.module.css";
 import { useComposition } from "./composition.ts";
-import { withoutAccounts } from "./draft.ts";
+import { asAnother, isOutdated, withoutAccounts } from "./draft.ts";
 import { QuotaNote } from "./quota-note.tsx";
 import { Refusal } from "./refusal.tsx";
 import { useNames } from "./use-names.ts";
@@ -27,7 +26,7 @@ export function RefusalNote({ send }: RefusalProps) {
   if (state.kind === "lost")
     return <LostNote until={state.until} error={state.error} send={send} />;
   if (state.kind === "taken") return <TakenNote postId={state.post.id} send={send} />;
-  if (state.kind !== "refused") return <UnansweredNote send={send} />;
+  if (state.kind !== "refused") return <UnansweredNotes send={send} />;
   const { error } = state;
   if (!(error instanceof PostriderError)) return <ErrorNotice error={error} />;
   return <RefusedNote error={error} send={send} />;
@@ -132,29 +131,44 @@ function NotEditableNote({ error }: Refused) {
 
 function TakenNote({ postId, send }: RefusalProps & { readonly postId: string }) {
   const words = useWords(composeWords);
-  const { change } = useComposition();
-  const sendAsAnother = () => {
-    change((draft) => ({ ...draft, key: createKey(), attempts: [] }));
-    send.reset();
-  };
   return (
     <Refusal lead={words.taken} rest={words.takenHint} tone="info">
       <LinkButton kind="primary" href={`/posts/${postId}`}>
         {words.openPost}
       </LinkButton>
-      <Button onClick={sendAsAnother}>{words.asAnother}</Button>
+      <AsAnotherButton send={send} />
     </Refusal>
   );
 }
 
-/** After a reload: the answer to a request of this draft never came. */
-function UnansweredNote({ send }: RefusalProps) {
+/** Frees the draft of what was sent before; the button that sends it is pressed after that. */
+function AsAnotherButton({ send }: RefusalProps) {
+  const words = useWords(composeWords);
+  const { change } = useComposition();
+  const free = () => {
+    change(asAnother);
+    send.reset();
+  };
+  return <Button onClick={free}>{words.asAnother}</Button>;
+}
+
+/** The answer to a request of this draft never came: after a reload, or for a day. */
+function UnansweredNotes({ send }: RefusalProps) {
   const words = useWords(composeWords);
   const { draft } = useComposition();
-  const isUnanswered = (draft.attempts ?? []).length > 0 && send.state.kind === "idle";
-  if (!isUnanswered) return null;
+  const { kind } = send.state;
+  if ((draft.attempts ?? []).length === 0 || kind === "sending") return null;
+  if (kind === "idle" && !isOutdated(draft))
+    return (
+      <Refusal lead={words.unanswered} rest={words.unansweredHint} tone="info" icon={CloudOff} />
+    );
   return (
-    <Refusal lead={words.unanswered} rest={words.unansweredHint} tone="info" icon={CloudOff} />
+    <Refusal lead={words.outdated} rest={words.outdatedHint} icon={CloudOff}>
+      <LinkButton kind="primary" href="/posts">
+        {words.lookInList}
+      </LinkButton>
+      <AsAnotherButton send={send} />
+    </Refusal>
   );
 }
 

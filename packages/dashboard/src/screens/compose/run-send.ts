@@ -1,13 +1,14 @@
 import { type PostDetail, PostriderError } from "@postrider/client";
 import { isUnanswered } from "../../api/sending.ts";
 import { type PostVersion, readPost } from "../../posts/posts-api.ts";
-import type { Draft } from "./draft.ts";
+import { type Draft, isOutdated } from "./draft.ts";
 import { changesOf } from "./edit-changes.ts";
 import {
   changePost,
   createPost,
   findTaken,
   isReused,
+  isUnfinished,
   type SendOptions,
   toRequest,
 } from "./send-post.ts";
@@ -18,6 +19,8 @@ export type Outcome =
   /** No answer says whether it was taken: the same has to be sent again. */
   | { readonly kind: "lost"; readonly error: unknown }
   | { readonly kind: "refused"; readonly error: unknown }
+  /** A request without an answer is so old that the same one could make a second post. */
+  | { readonly kind: "outdated" }
   /** An earlier request of this draft was accepted, as it was before its last change. */
   | { readonly kind: "taken"; readonly post: PostDetail }
   /** Someone else has changed the post that is edited. */
@@ -46,10 +49,15 @@ export async function runSend(
       : { kind: "done", post: await edit(draft, options, { ...deps, base: deps.base }) };
   } catch (error) {
     if (isUnanswered(error)) return { kind: "lost", error };
-    const isChanged = error instanceof PostriderError && error.status === 412;
-    if (!isChanged || deps.base === undefined) return { kind: "refused", error };
-    return await compare(draft, deps.base.post.id);
+    if (deps.base === undefined || !isOfOtherVersion(error)) return { kind: "refused", error };
+    return await compare(draft, options, { ...deps, base: deps.base, error });
   }
+}
+
+/** The post is not what it was when it was read. */
+function isOfOtherVersion(error: unknown): error is PostriderError {
+  if (!(error instanceof PostriderError)) return false;
+  return error.status === 412 || error.code === "invalid_transition";
 }
 
 /**
@@ -57,6 +65,7 @@ export async function runSend(
  * result. A refused request is forgotten; one without an answer is not.
  */
 async function create(draft: Draft, options: SendOptions, deps: SendDeps): Promise<Outcome> {
+  if (isOutdated(draft)) return { kind: "outdated" };
   const request = JSON.stringify(toRequest(draft, options));
   const others = (draft.attempts ?? []).filter((attempt) => attempt !== request);
   deps.keepAttempts([...others, request]);
@@ -72,21 +81,36 @@ async function create(draft: Draft, options: SendOptions, deps: SendDeps): Promi
   }
 }
 
+type EditDeps = SendDeps & { readonly base: PostVersion };
+
 async function edit(
   draft: Draft,
   options: SendOptions,
-  { base, slot, onVersion }: SendDeps & { readonly base: PostVersion },
+  { base, slot, onVersion }: EditDeps,
 ): Promise<PostDetail> {
   return await changePost(draft, options, { base: base.post, slot }, onVersion);
 }
 
-/** After a lost answer the version of "someone else" can be one's own. */
-async function compare(draft: Draft, postId: string): Promise<Outcome> {
+/**
+ * After a lost answer the version of "someone else" can be one's own, and the post can be on its
+ * way. What is left to do for it then is done under the version that was read here.
+ */
+async function compare(
+  draft: Draft,
+  options: SendOptions,
+  { error: refusal, ...deps }: EditDeps & { readonly error: PostriderError },
+): Promise<Outcome> {
+  let theirs: PostVersion;
   try {
-    const theirs = await readPost(postId);
-    const isMine = Object.keys(changesOf(theirs.post, draft)).length === 0;
-    return isMine ? { kind: "done", post: theirs.post } : { kind: "changed", theirs };
+    theirs = await readPost(deps.base.post.id);
   } catch (error) {
     return { kind: isUnanswered(error) ? "lost" : "refused", error };
   }
+  const isMine = Object.keys(changesOf(theirs.post, draft)).length === 0;
+  if (isMine && !isUnfinished(theirs.post, draft, options))
+    return { kind: "done", post: theirs.post };
+  if (refusal.status !== 412) return { kind: "refused", error: refusal };
+  if (!isMine) return { kind: "changed", theirs };
+  deps.onVersion(theirs);
+  return await runSend({ ...draft, etag: theirs.etag }, options, { ...deps, base: theirs });
 }

@@ -1,5 +1,6 @@
 import { type CreatePost, type PostDetail, PostriderError } from "@postrider/client";
 import { api } from "../../api/api.ts";
+import { isPlanned } from "../../posts/move-post.ts";
 import type { PostVersion } from "../../posts/posts-api.ts";
 import { type Draft, toContent } from "./draft.ts";
 import { changesOf } from "./edit-changes.ts";
@@ -63,7 +64,8 @@ interface Editing {
 }
 
 /**
- * Changes a post that exists. Only what was changed is sent, under the version that was read.
+ * Changes a post that exists. Only what was changed is sent, under the version that was read; what
+ * is published is the version that this draft knows.
  *
  * @returns The post as it is then.
  */
@@ -74,14 +76,14 @@ export async function changePost(
   onVersion: (version: PostVersion) => void,
 ): Promise<PostDetail> {
   const { scheduledAt, ...changes } = changesOf(base, draft);
-  const plannedAt = draft.when.kind === "slot" ? slot : scheduledAt;
+  const plannedAt = draft.when.kind === "slot" ? slot : (scheduledAt ?? planOf(base, draft));
   const sent = {
     ...changes,
     ...(as === "draft" || plannedAt === undefined ? {} : { scheduledAt: plannedAt }),
   };
   let post = base;
+  let { etag } = draft;
   if (Object.keys(sent).length > 0) {
-    let etag: string | undefined;
     post = await api.updatePost(base.id, sent, {
       ifMatch: draft.etag,
       onResponse: (response) => (etag = response.headers.get("etag") ?? undefined),
@@ -89,5 +91,18 @@ export async function changePost(
     onVersion({ post, etag });
   }
   if (as === "draft" || draft.when.kind !== "now") return post;
-  return await api.publishPost(base.id, force === true ? { force: true } : undefined);
+  return await api.publishPost(base.id, force === true ? { force: true } : undefined, {
+    ifMatch: etag,
+  });
+}
+
+/** The time that a draft was saved with is only a plan; sending it schedules the draft. */
+function planOf({ status, scheduledAt }: PostDetail, { when }: Draft): string | undefined {
+  return status === "draft" && when.kind === "at" ? (scheduledAt ?? undefined) : undefined;
+}
+
+/** Whether a post that is as it was written still has to be scheduled or published. */
+export function isUnfinished(post: PostDetail, { when }: Draft, { as }: SendOptions): boolean {
+  if (as === "draft") return false;
+  return when.kind === "now" ? isPlanned(post) : post.status === "draft";
 }

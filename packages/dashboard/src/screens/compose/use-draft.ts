@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { useWritten } from "../../session/written-text.ts";
-import { dropDraft, keepDraft, parseDraft, readDraft } from "./draft-store.ts";
+import { dropDraft, dropUnwritten, keepDraft, parseDraft, readDraft } from "./draft-store.ts";
 import { type Draft, textsOf } from "./draft.ts";
 
 export interface DraftHandle {
@@ -11,7 +11,7 @@ export interface DraftHandle {
   readonly drop: () => void;
   /** Whether this browser keeps it. */
   readonly isKept: boolean;
-  /** Whether another tab has sent it. */
+  /** Whether another tab has sent it, or has logged out. */
   readonly isGone: boolean;
 }
 
@@ -35,17 +35,25 @@ export function useDraft(name: string, begin: (kept: Draft | undefined) => Draft
   const [held, setHeld] = useState(() => hold(begin(readDraft(localStorage, name))));
   useWritten(...textsOf(held.draft));
   useEffect(() => {
-    const follow = ({ key, newValue }: StorageEvent) => {
+    const follow = ({ key, oldValue, newValue }: StorageEvent) => {
       if (key !== name) return;
       const changed = parseDraft(newValue);
+      // A composer that is left before anything was written takes its draft away.
+      if (changed === undefined && parseDraft(oldValue)?.keptAt === 0) return;
       setHeld(({ draft, isKept }) => ({
         draft: changed ?? draft,
         isKept,
         isGone: changed === undefined,
       }));
     };
+    const leave = () => dropUnwritten(localStorage, name);
     addEventListener("storage", follow);
-    return () => removeEventListener("storage", follow);
+    addEventListener("pagehide", leave);
+    return () => {
+      removeEventListener("storage", follow);
+      removeEventListener("pagehide", leave);
+      leave();
+    };
   }, [name]);
   const change = (next: (before: Draft) => Draft) =>
     setHeld(({ draft }) => hold({ ...next(draft), keptAt: Date.now() }));

@@ -2,7 +2,7 @@ import { type PostDetail, PostriderError } from "@postrider/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import type { PostVersion } from "../../posts/posts-api.ts";
-import type { Draft } from "./draft.ts";
+import { type Draft, withAttempts } from "./draft.ts";
 import { type Outcome, runSend } from "./run-send.ts";
 import type { SendAs, SendOptions } from "./send-post.ts";
 import type { DraftHandle } from "./use-draft.ts";
@@ -55,7 +55,8 @@ export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTa
       return;
     }
     handle.drop();
-    await client.invalidateQueries({ queryKey: ["post"] });
+    // Not waited for: reads are repeated for as long as the server cannot answer them.
+    void client.invalidateQueries({ queryKey: ["post"] });
     onDone(outcome.post, as);
   };
   const run = useEffectEvent(async (options: SendOptions) => {
@@ -66,7 +67,7 @@ export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTa
     const outcome = await runSend(draft, options, {
       base,
       slot,
-      keepAttempts: (attempts) => change((now) => ({ ...now, attempts })),
+      keepAttempts: (attempts) => change((now) => withAttempts(now, attempts)),
       onVersion: (version) => {
         onBase(version);
         change((now) => ({ ...now, etag: version.etag }));

@@ -2,6 +2,7 @@ import { LogIn } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { queryClient } from "../../api/query-client.ts";
+import { shownWorkspace } from "../../api/shown-workspace.ts";
 import { Mark } from "../../frame/mark.tsx";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
@@ -46,6 +47,7 @@ function useEnter(): () => void {
   const [parameters] = useSearchParams();
   const to = parameters.get("to") ?? "/";
   return () => {
+    shownWorkspace.set(undefined);
     void queryClient.resetQueries({ queryKey: SESSION_KEY });
     navigate(/^\/(?!\/)/.test(to) ? to : "/", { replace: true });
   };

@@ -53,7 +53,9 @@ export async function callTool(
   const requests = findRequests(tool, input);
   if (requests === undefined) return toError(UNKNOWN_ID);
   for (const request of requests) {
-    const answer = isDraftsOnly ? await sendToDraft(request, send) : await send(request);
+    const answer = isDraftsOnly
+      ? await sendToDraft(request, send)
+      : await send(withVersion(request, answers.at(-1)));
     if (answer.status >= 400) return toError(answer);
     answers.push(answer);
   }
@@ -63,6 +65,11 @@ export async function callTool(
     content: [...note, { type: "text", text: JSON.stringify(result) }],
     structuredContent: result,
   };
+}
+
+function withVersion(request: ToolRequest, previous: ToolAnswer | undefined): ToolRequest {
+  if (request.isForSameVersion !== true) return request;
+  return { ...request, ifMatch: String(previous?.headers["etag"]) };
 }
 
 /**

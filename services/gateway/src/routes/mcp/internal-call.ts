@@ -10,6 +10,8 @@ export interface ToolRequest {
   readonly idempotencyKey?: string;
   /** The ETag that the resource must still have; otherwise the operation fails. */
   readonly ifMatch?: string;
+  /** Whether it fails if the post changed since the previous request of the same tool. */
+  readonly isForSameVersion?: boolean;
 }
 
 export interface ToolAnswer {

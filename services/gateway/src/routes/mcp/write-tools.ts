@@ -103,7 +103,16 @@ export const WRITE_TOOLS: readonly Tool[] = [
       const isChanged = !isPublished || Object.keys(body).length > 0;
       return [
         ...(isChanged ? [{ method: "PATCH", path, body } as const] : []),
-        ...(isPublished ? [{ method: "POST", path: `${path}/publish`, ...forced } as const] : []),
+        ...(isPublished
+          ? [
+              {
+                method: "POST",
+                path: `${path}/publish`,
+                ...forced,
+                isForSameVersion: isChanged,
+              } as const,
+            ]
+          : []),
       ];
     },
   },

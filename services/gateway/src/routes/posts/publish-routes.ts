@@ -4,11 +4,13 @@ import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
+import { defined } from "#src/http/defined.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 import { required } from "#src/routes/answer.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
+import { IF_MATCH_HEADERS, readIfVersion } from "#src/routes/posts/if-match.ts";
 import { sendPost } from "#src/routes/posts/mapping.ts";
 import { PublishPost } from "#src/routes/posts/request-schemas.ts";
 import { ETAG } from "#src/routes/posts/schemas.ts";
@@ -39,11 +41,13 @@ function registerPublish(api: FastifyInstance, { posts, links }: Deps): void {
   const publish = operation({
     operationId: "publishPost",
     summary: "Publish a draft or scheduled post now",
+    description: "With `If-Match`, it is published only as the version that was read.",
     tags: ["posts"],
     scope: "posts:write",
     answerBytes: ANSWER_BYTES.post,
     params: IdParams,
     querystring: NoQuery,
+    headers: IF_MATCH_HEADERS,
     body: ref(PublishPost),
     errors: ["invalid_transition", "validation_failed", "duplicate_content", "quota_exceeded"],
     response: {
@@ -57,7 +61,12 @@ function registerPublish(api: FastifyInstance, { posts, links }: Deps): void {
       const { workspaceId } = callerOf(request);
       if (request.body === null) throw invalidRequest([NULL_BODY]);
       const force = request.body?.force ?? false;
-      const { post } = await posts.publishPost({ workspaceId, id: pathId(request), force });
+      const id = pathId(request);
+      const ifVersion = await readIfVersion({ posts }, request);
+      const { post } = await posts.publishPost({
+        ...defined({ workspaceId, id, ifVersion }),
+        force,
+      });
       return sendPost(reply.status(202), post, links);
     },
   );
