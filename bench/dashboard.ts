@@ -86,7 +86,9 @@ type Act = (page: Page) => Promise<number>;
 
 const CALENDAR = 'nav a[href="/app/calendar"]';
 const ROW = count("[data-row]");
-const MONTH_SHOWN = `${count("[data-day]")} === 42 && ${count("[data-post]")} > 100`;
+// The month is drawn out of sight before the press.
+const IS_SEEN = "document.querySelector('[role=grid]')?.checkVisibility()";
+const MONTH_SHOWN = `${IS_SEEN} && ${count("[data-day]")} === 42 && ${count("[data-post]")} > 100`;
 
 async function openPosts(page: Page): Promise<number> {
   return await open(page, "/app/posts", `${ROW} >= 20`);

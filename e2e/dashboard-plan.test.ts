@@ -93,6 +93,40 @@ test("a post that was changed while it was dragged is not moved without both ver
   expect(await timeOf(id)).toBe(theirs);
 });
 
+test("the month is drawn out of sight while the pointer is on its link, and a press shows it", async () => {
+  await using dashboard = await open({ path: "/posts" });
+  const { page } = dashboard;
+  const link = page.getByRole("link", { name: "Calendar", exact: true });
+  const grid = page.locator("[role=grid]");
+  const heading = page.getByRole("heading", { level: 1 });
+  await link.hover();
+  await grid.waitFor({ state: "attached" });
+  expect(await grid.isVisible()).toBe(false);
+  expect(await heading.allTextContents()).toEqual(["Posts"]);
+  await heading.hover();
+  await grid.waitFor({ state: "detached" });
+  await link.hover();
+  await grid.waitFor({ state: "attached" });
+  await page.mouse.down();
+  await page.mouse.up();
+  await grid.waitFor();
+  expect(await heading.allTextContents()).toEqual(["Calendar"]);
+  await page.keyboard.press("]");
+  await expect.poll(() => new URL(page.url()).search).toMatch(/day=/);
+});
+
+test("the hours of a week fill a high window", async () => {
+  await using dashboard = await open({ path: "/calendar?view=week", height: 1200 });
+  const { page } = dashboard;
+  const bottom = async (name: string) => {
+    const box = await page.locator(name).boundingBox();
+    return box === null ? 0 : box.y + box.height;
+  };
+  expect(await bottom("[role=grid]")).toBeGreaterThan(1_100);
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await expect.poll(() => bottom("[role=grid]")).toBeLessThan(900);
+});
+
 test("a click on an empty place of a day proposes the next free slot of that day, else the next full hour", async () => {
   const other = await openTenant(system);
   const day = dateIn(12);

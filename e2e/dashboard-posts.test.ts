@@ -307,6 +307,30 @@ test("a server that is busy for a moment is not spoken of, and the calendar, pre
   expect(complaints).toEqual([]);
 });
 
+/** Notes when the title and the tabs of the list appear. */
+const NOTE_APPEARANCE = `
+  const at = (window.appearedAt = {});
+  new MutationObserver(() => {
+    for (const name of ["h1", "[data-filters]"])
+      if (document.querySelector(name) !== null) at[name] ??= performance.now();
+  }).observe(document, { childList: true, subtree: true });`;
+
+test("the list of posts waits 300 ms for what stands above it and would move it", async () => {
+  await using dashboard = await open({ path: "/keys" });
+  const { page } = dashboard;
+  const overview = Promise.withResolvers<void>();
+  await page.route("**/app/api/overview", async (route) => {
+    await overview.promise;
+    await route.continue();
+  });
+  await page.addInitScript(NOTE_APPEARANCE);
+  await show(page, "/posts");
+  await page.locator("[data-filters]").waitFor();
+  const waited = "appearedAt['[data-filters]'] - appearedAt.h1";
+  expect(await page.evaluate<number>(waited)).toBeGreaterThan(290);
+  overview.resolve();
+});
+
 test("without a connection the page says so and what is not harmed, shows the posts of no other tab, and goes on by itself", async () => {
   const scheduledAt = inMs(10 * DAY_MS);
   await create(tenant.api, {

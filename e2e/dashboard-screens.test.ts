@@ -148,12 +148,17 @@ const SEE = `({
   markup: document.querySelectorAll(
     "img[src=x], [onerror], script:not([src^='/app/']), b > b, [href*='hit()']").length,
   tooWide: document.documentElement.scrollWidth - innerWidth,
+  smallFields: [...document.querySelectorAll("input, select, textarea")]
+    .filter((field) => !["checkbox", "radio", "file"].includes(field.type))
+    .filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16)
+    .map((field) => field.getAttribute("aria-label") ?? field.outerHTML.slice(0, 160)),
 })`;
 
 interface Seen {
   readonly texts: string;
   readonly markup: number;
   readonly tooWide: number;
+  readonly smallFields: readonly string[];
 }
 
 /** Returns what is wrong with what is open now. */
@@ -170,11 +175,13 @@ async function findFaults(page: Page, stop: Stop, isWide: boolean): Promise<read
     .poll(findMissing)
     .toEqual([])
     .then(() => [], findMissing);
-  const { markup, tooWide } = await see();
+  const { markup, tooWide, smallFields } = await see();
   return [
     ...missing.map((field) => `the text "${field}" is not shown`),
     ...(markup > 0 ? [`${markup} elements come from a text`] : []),
     ...(tooWide > 0 ? [`${tooWide} pixels are beside the window`] : []),
+    // A phone zooms into a field whose text has less than 16 pixels.
+    ...(isWide ? [] : smallFields.map((field) => `the text of the field ${field} is too small`)),
     ...(await findAccessibilityFaults(page)),
   ].map((fault) => `${name}: ${fault}`);
 }

@@ -104,6 +104,19 @@ describe("comments:", () => {
     expect(complaints).toEqual([]);
   });
 
+  test("without a connection the comments of another tab are shown for 2 s at most", async () => {
+    await using dashboard = await open({ path: "/comments?tab=all" });
+    const { page } = dashboard;
+    await row(page, "Are you open on Sunday?").waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: /^Done/ }).press("Enter");
+    await page.locator("main [aria-busy=true]").first().waitFor();
+    await row(page, "Are you open on Sunday?").waitFor({ state: "detached" });
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: /^All/ }).press("Enter");
+    await row(page, "Are you open on Sunday?").waitFor();
+  });
+
   test("new comments wait behind a button while the list is read, J and K move over it, and a phone shows the list or the conversation", async () => {
     await using dashboard = await open({ width: 390, path: "/comments?tab=all" });
     const { page, complaints } = dashboard;

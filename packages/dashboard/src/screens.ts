@@ -9,7 +9,7 @@ export interface Screen {
 }
 
 type Module<N extends string> = Readonly<Record<N, ComponentType>> & {
-  readonly prepare?: () => void;
+  readonly prepare?: () => void | Promise<void>;
 };
 
 /**

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Activity, lazy, Suspense, useEffect, useState } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { Skeleton } from "../kit/empty-state.tsx";
 import { ToastBar } from "../kit/toast.tsx";
@@ -12,6 +12,7 @@ import { useStore } from "../settings/create-store.ts";
 import { frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { ConnectionNotes } from "./connection-notes.tsx";
+import { aheadPath, leaveScreen } from "./draw-ahead.ts";
 import { ErrorBoundary } from "./error-boundary.tsx";
 import css from "./frame.module.css";
 import { KeyList } from "./key-list.tsx";
@@ -92,26 +93,38 @@ function Landing() {
   return <Redirect to={data?.accounts.length === 0 ? "/start" : "/posts"} replace />;
 }
 
+/** The screen at the address, and out of sight the one that a press is about to open. */
 function Screens() {
   const [path] = useLocation();
+  const ahead = useStore(aheadPath);
   useArrival(path);
+  useEffect(leaveScreen, [path]);
+  const paths = ahead === undefined || ahead === path ? [path] : [path, ahead];
+  return paths.map((each) => (
+    <Activity key={each} mode={each === path ? "visible" : "hidden"}>
+      <ErrorBoundary>
+        <Suspense fallback={<Skeleton />}>
+          <ScreenAt path={each} />
+        </Suspense>
+      </ErrorBoundary>
+    </Activity>
+  ));
+}
+
+function ScreenAt({ path }: { readonly path: string }) {
   return (
-    <ErrorBoundary key={path}>
-      <Suspense fallback={<Skeleton />}>
-        <Switch>
-          <Route path="/">
-            <Landing />
-          </Route>
-          {SCREENS.map(({ path: screenPath, Component }) => (
-            <Route key={screenPath} path={screenPath}>
-              <Component />
-            </Route>
-          ))}
-          <Route>
-            <NotFound />
-          </Route>
-        </Switch>
-      </Suspense>
-    </ErrorBoundary>
+    <Switch location={path}>
+      <Route path="/">
+        <Landing />
+      </Route>
+      {SCREENS.map(({ path: screenPath, Component }) => (
+        <Route key={screenPath} path={screenPath}>
+          <Component />
+        </Route>
+      ))}
+      <Route>
+        <NotFound />
+      </Route>
+    </Switch>
   );
 }

@@ -2,11 +2,11 @@ import { SquarePen } from "lucide-react";
 import { Fragment } from "react";
 import { Link, useRoute } from "wouter";
 import { LinkButton } from "../kit/button.tsx";
-import { prepareScreen } from "../screens.ts";
 import { useCan } from "../session/session-context.ts";
 import { frameWords } from "../words/frame-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { CountBadge } from "./count-badge.tsx";
+import { approachScreen, leaveScreen } from "./draw-ahead.ts";
 import { Foot } from "./foot.tsx";
 import css from "./frame.module.css";
 import { listItems, type NavigationItem } from "./navigation.ts";
@@ -69,7 +69,10 @@ function Item({ item, counts }: { readonly item: NavigationItem; readonly counts
         href={path}
         aria-current={isHere ? "page" : undefined}
         title={words.items[name]}
-        onPointerEnter={() => void prepareScreen(path)}
+        onPointerEnter={() => void approachScreen(path)}
+        onPointerLeave={leaveScreen}
+        onFocus={() => void approachScreen(path)}
+        onBlur={leaveScreen}
       >
         <Icon className="i" aria-hidden="true" />
         <span>{words.items[name]}</span>

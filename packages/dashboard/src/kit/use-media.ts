@@ -16,3 +16,14 @@ export function useMedia(query: string): boolean {
 export function useIsNarrow(): boolean {
   return useMedia("(max-width: 47.9375em)");
 }
+
+/** The height of the window, for what is placed by the minute and fills it. */
+export function useWindowHeight(): number {
+  return useSyncExternalStore(
+    (listener) => {
+      addEventListener("resize", listener);
+      return () => removeEventListener("resize", listener);
+    },
+    () => innerHeight,
+  );
+}

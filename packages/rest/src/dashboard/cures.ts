@@ -62,8 +62,10 @@ export const WAIT_KINDS = [
   "pause",
   /** The platform left several calls without an answer; one call tries it out at `until`. */
   "held_platform",
-  /** The account, or the app at the platform, has used up a limit of the platform. */
+  /** The app has used up a limit of the platform. */
   "platform_limit",
+  /** The account reached a limit of the platform, or failed several times in a row. */
+  "held_account",
   /** The next attempt after a failed one is due at `until`. */
   "next_attempt",
   /** It is looked on the platform whether the post is there. */

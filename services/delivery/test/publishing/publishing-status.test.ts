@@ -122,6 +122,22 @@ test("a repeated pause keeps its begin and takes the new reason", async () => {
   await expect(tooLong).rejects.toMatchObject({ reason: "invalid_request" });
 });
 
+test("an account that failed several times in a row is held back, which is not said to be a limit of its platform", async () => {
+  await using fixture = await open();
+  const { sql, targets, workspaceId } = fixture;
+  const { x, bluesky } = targets;
+  await sql`
+    insert into account_breakers (account_id, workspace_id, not_before, failures_in_row)
+    values (${x.accountId}, ${workspaceId}, ${LATER}, 5)`;
+  await sql`
+    insert into platform_limits (platform, until, code, message)
+    values ('bluesky', ${LATER}, 'platform_quota', 'no points are left')`;
+  expect(await fixture.readWaits(x)).toMatchObject([{ kind: "held_account" }]);
+  expect(await fixture.readWaits(bluesky)).toMatchObject([
+    { kind: "platform_limit", reason: "no points are left" },
+  ]);
+});
+
 test("a target waits for a pause, for its held platform, for its next attempt, for its outcome, or for its turn", async () => {
   await using fixture = await open();
   const { sql, pauses, targets } = fixture;

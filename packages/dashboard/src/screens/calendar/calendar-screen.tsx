@@ -8,6 +8,7 @@ import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
+import { useIsSettled } from "../../kit/use-is-settled.ts";
 import { useIsNarrow } from "../../kit/use-media.ts";
 import { MoveDialog } from "../../posts/move-dialog.tsx";
 import { atNewTimes, usePendingMoves } from "../../posts/pending-moves.ts";
@@ -39,15 +40,15 @@ const NONE: readonly PostSummary[] = [];
 const READ_AHEAD_AFTER_MS = 400;
 
 /** Reads this month while the pointer is on the way to the calendar. */
-export function prepare(): void {
+export async function prepare(): Promise<void> {
   const today = Temporal.Now.plainDateISO(readSettings().zone);
-  void queryClient.query(postsOf(rangeOf("month", today))).catch(() => undefined);
+  await queryClient.query(postsOf(rangeOf("month", today))).catch(() => undefined);
 }
 
 /** The posts of a range, of one account if it is chosen; the periods beside it are read ahead. */
 function usePosts(place: Place) {
   const client = useQueryClient();
-  const { data, error, refetch, isPlaceholderData } = useQuery(postsOf(place.range));
+  const { data, error, refetch, isPending, isPlaceholderData } = useQuery(postsOf(place.range));
   const { view, day, account } = place;
   useEffect(() => {
     if (data === undefined || isPlaceholderData) return undefined;
@@ -65,7 +66,7 @@ function usePosts(place: Place) {
     if (account === "") return all;
     return all.filter(({ targets }) => targets.some(({ accountId }) => accountId === account));
   }, [data, moves, account]);
-  return { posts, error, refetch };
+  return { posts, error, refetch, isPending };
 }
 
 function usePeriod({ view, day, range }: Place, isNarrow: boolean): string {
@@ -106,7 +107,9 @@ export function CalendarScreen() {
   const isNarrow = useIsNarrow();
   const place = usePlace();
   const period = usePeriod(place, isNarrow);
-  const { posts, error, refetch } = usePosts(place);
+  const { posts, error, refetch, isPending } = usePosts(place);
+  // The weeks grow with their posts.
+  const isSettled = useIsSettled(isPending);
   const { range, view } = place;
   const cells = useMemo(() => calendarCells(posts, zone, range), [posts, zone, range]);
   const propose = usePropose(posts, canWrite);
@@ -125,11 +128,13 @@ export function CalendarScreen() {
     <Page title={words.title}>
       <CalendarBar place={place} period={period} />
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
-      <CalendarView
-        {...{ label, cells, place, look, grid, isNarrow, canWrite }}
-        onPropose={propose}
-      />
-      <Legend cells={cells} canDrag={canWrite && view !== "list"} />
+      {isSettled && (
+        <CalendarView
+          {...{ label, cells, place, look, grid, isNarrow, canWrite }}
+          onPropose={propose}
+        />
+      )}
+      {isSettled && <Legend cells={cells} canDrag={canWrite && view !== "list"} />}
       {grid.drag && <Ghost drag={grid.drag} />}
       {grid.moving && <MoveDialog post={grid.moving} onClose={grid.endMove} />}
       {grid.openDay !== undefined && (

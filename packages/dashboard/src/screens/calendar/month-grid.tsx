@@ -1,4 +1,5 @@
 import { startTransition, useEffect, useState } from "react";
+import { useLocation } from "wouter";
 import { useSettings } from "../../settings/settings.ts";
 import { weekdayOf } from "../../time/format-time.ts";
 import type { DayCell as Cell } from "./calendar-cells.ts";
@@ -27,11 +28,14 @@ let wasDrawn = false;
 
 /**
  * The first month of a page takes 100 ms to draw if it has 1,000 posts. The weeks that a reader
- * sees are drawn first, and the others in the next frame. Later months are drawn at once, so that
- * one who comes back finds the place.
+ * sees are drawn first, and the others in the next frame. A month that is drawn before it is opened
+ * has time for all of them. Later months are drawn at once, so that one who comes back finds the
+ * place.
  */
 function useShownWeeks(): number | undefined {
-  const [count, setCount] = useState(() => (wasDrawn ? undefined : FIRST_WEEKS));
+  const [path] = useLocation();
+  const isAhead = !path.startsWith("/calendar");
+  const [count, setCount] = useState(() => (wasDrawn || isAhead ? undefined : FIRST_WEEKS));
   useEffect(() => {
     wasDrawn = true;
     const frame = requestAnimationFrame(() => startTransition(() => setCount(undefined)));

@@ -22,10 +22,9 @@ import {
   stackDown,
   type WeekLines,
 } from "./week-lines.ts";
+import { offsetOf, useHourPx } from "./week-scale.ts";
 
-const HOUR_PX = 29;
 const CHIP_PX = 24;
-const MINUTE_PX = HOUR_PX / 60;
 
 interface WeekGridProps {
   readonly label: string;
@@ -41,11 +40,13 @@ interface WeekGridProps {
 /** The wall clock of seven days. Posts are points: a chip lies at its minute. */
 export function WeekGrid({ label, cells, changes, place, look, grid, free }: WeekGridProps) {
   const { zone, language } = useSettings();
+  const hourPx = useHourPx();
   const lines = linesOf(changes);
-  const columns = cells.map((cell, index) => layOut(cell, free, { lines, zone }, changes[index]));
+  const scale = { lines, zone, hourPx };
+  const columns = cells.map((cell, index) => layOut(cell, free, scale, changes[index]));
   const bottoms = columns.flatMap((items) => items.map(({ top }) => top + CHIP_PX));
-  const height = Math.max(lines.length * MINUTE_PX, ...bottoms);
-  const style = { height, "--hour": `${HOUR_PX}px` } as CSSProperties;
+  const height = Math.max((lines.length * hourPx) / 60, ...bottoms);
+  const style = { height, "--hour": `${hourPx}px` } as CSSProperties;
   return (
     <div role="grid" aria-label={label} className={css.week} {...grid.handlers}>
       <div role="row" className={css.weekHead}>
@@ -59,7 +60,7 @@ export function WeekGrid({ label, cells, changes, place, look, grid, free }: Wee
       <div role="row" className={css.columns} style={style}>
         <div className={css.hours} aria-hidden="true">
           {labelsOf(lines).map(({ clock, line }) => (
-            <span key={line} style={{ top: line * MINUTE_PX }}>
+            <span key={line} style={{ top: offsetOf(line) }}>
               {clock}
             </span>
           ))}
@@ -113,10 +114,16 @@ interface Item {
   readonly top: number;
 }
 
+interface Scale {
+  readonly lines: WeekLines;
+  readonly zone: string;
+  readonly hourPx: number;
+}
+
 function layOut(
   { posts, startMs, endMs }: Cell,
   free: readonly number[],
-  { lines, zone }: { readonly lines: WeekLines; readonly zone: string },
+  { lines, zone, hourPx }: Scale,
   change: ClockChange | undefined,
 ): readonly Item[] {
   const slots = free.filter((ms) => ms >= startMs && ms < endMs);
@@ -126,7 +133,7 @@ function layOut(
   ].toSorted((one, other) => one.ms - other.ms);
   const tops = items.map(({ ms }) => {
     const at = Temporal.Instant.fromEpochMilliseconds(ms).toZonedDateTimeISO(zone);
-    return lineOf(lines, at, isSecond(ms, change)) * MINUTE_PX;
+    return (lineOf(lines, at, isSecond(ms, change)) * hourPx) / 60;
   });
   const stacked = stackDown(tops, CHIP_PX);
   return items.map((item, index) => ({ ...item, top: stacked[index] ?? 0 }));
@@ -174,7 +181,7 @@ interface NowLineProps extends Pick<DayColumnProps, "lines" | "change"> {
 function NowLine({ lines, change, zone }: NowLineProps) {
   const now = useNow();
   const at = now.toZonedDateTimeISO(zone);
-  const top = lineOf(lines, at, isSecond(now.epochMilliseconds, change)) * MINUTE_PX;
+  const top = offsetOf(lineOf(lines, at, isSecond(now.epochMilliseconds, change)));
   return <span className={css.now} style={{ top }} aria-hidden="true" />;
 }
 
@@ -207,7 +214,7 @@ function Band({ lines, change }: Pick<DayColumnProps, "lines" | "change">) {
 }
 
 function bandAt(minutes: number, length: number): CSSProperties {
-  return { top: minutes * MINUTE_PX, height: length * MINUTE_PX };
+  return { top: offsetOf(minutes), height: offsetOf(length) };
 }
 
 interface FreeSlotProps {

@@ -12,7 +12,9 @@ import { MoreButton } from "../../kit/more-button.tsx";
 import { PlatformTile } from "../../kit/platform-tile.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Select } from "../../kit/select.tsx";
+import { toChunks } from "../../kit/to-chunks.ts";
 import { useGrowing } from "../../kit/use-growing.ts";
+import { useIsLate } from "../../kit/use-is-late.ts";
 import { useIsNarrow } from "../../kit/use-media.ts";
 import { accountLabelOf } from "../../posts/account-name.ts";
 import { langOf } from "../../posts/lang-of.ts";
@@ -36,9 +38,17 @@ interface CommentListProps {
   readonly onShow: (changes: Partial<View>, replace?: boolean) => void;
 }
 
+/** What a comment that was not laid out yet is guessed to take. */
+const ROW_REM = 5.25;
+/** Rows of the skeleton. */
+const ROWS = 8;
+const NONE: readonly InboxCommentJson[] = [];
+
 export function CommentList({ view, inbox, onShow }: CommentListProps) {
   const words = useWords(commentsWords);
-  const { comments, newCount, showNew } = inbox;
+  const { newCount, showNew, isPlaceholderData } = inbox;
+  const isLate = useIsLate(isPlaceholderData);
+  const comments = isLate ? NONE : inbox.comments;
   const drawn = useGrowing(comments);
   const titleOf = usePostTitles(drawn);
   useRowKeys(view, comments, onShow);
@@ -50,19 +60,27 @@ export function CommentList({ view, inbox, onShow }: CommentListProps) {
           {words.newRows(newCount)}
         </Button>
       )}
-      <State view={view} inbox={inbox} />
-      <ul>
-        {drawn.map((comment) => (
-          <li key={comment.id} className={css.item}>
-            <Row
-              comment={comment}
-              title={titleOf(comment)}
-              href={hrefOf(view, comment)}
-              isOpen={view.comment === comment.id}
-            />
-          </li>
+      {isLate ? <Skeleton rows={ROWS} /> : <State view={view} inbox={inbox} />}
+      <div role="list">
+        {toChunks(drawn, ({ id }) => id).map((chunk, index) => (
+          <div
+            key={index === 0 ? "first" : chunk[0]?.id}
+            className={css.chunk}
+            style={{ containIntrinsicBlockSize: `auto ${chunk.length * ROW_REM}rem` }}
+          >
+            {chunk.map((comment) => (
+              <div role="listitem" key={comment.id}>
+                <Row
+                  comment={comment}
+                  title={titleOf(comment)}
+                  href={hrefOf(view, comment)}
+                  isOpen={view.comment === comment.id}
+                />
+              </div>
+            ))}
+          </div>
         ))}
-      </ul>
+      </div>
       <div className={classNames(inbox.hasNextPage && "pad")}>
         <MoreButton small block list={inbox} isDrawing={drawn !== comments}>
           {words.showMore}
@@ -75,7 +93,7 @@ export function CommentList({ view, inbox, onShow }: CommentListProps) {
 function State({ view, inbox }: Pick<CommentListProps, "view" | "inbox">) {
   const words = useWords(commentsWords);
   const { comments, error, isPending, refetch } = inbox;
-  if (isPending) return <Skeleton rows={8} />;
+  if (isPending) return <Skeleton rows={ROWS} />;
   if (error !== null) return <ErrorNotice error={error} onRetry={() => void refetch()} />;
   if (comments.length > 0) return null;
   return <EmptyState title={words.emptyTitles[view.tab]}>{words.emptyHint}</EmptyState>;

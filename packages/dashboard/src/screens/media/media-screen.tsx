@@ -5,7 +5,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { Link as LinkIcon, Upload as UploadIcon } from "lucide-react";
-import { useRef, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { classNames } from "../../kit/class-names.ts";
@@ -14,6 +14,7 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
 import { Segments } from "../../kit/segments.tsx";
+import { useGrowing } from "../../kit/use-growing.ts";
 import { FileInput, pasteFiles, useDrop } from "../../media/add-files.tsx";
 import { ImportDialog } from "../../media/import-dialog.tsx";
 import { type LibraryFilter, type LibraryMedia, mediaApi } from "../../media/media-api.ts";
@@ -91,7 +92,11 @@ function Library({ library, uploads, onShowAll }: LibraryProps) {
   const [selectedId, select] = useState<string>();
   const addFiles = uploads?.addFiles ?? (() => undefined);
   const { isOver, ...drop } = useDrop(addFiles);
-  const files = library.data?.pages.flatMap(({ media }) => media) ?? [];
+  const files = useMemo(
+    () => library.data?.pages.flatMap(({ media }) => media) ?? [],
+    [library.data],
+  );
+  const drawn = useGrowing(files);
   const selected = files.find(({ id }) => id === selectedId);
   return (
     <div
@@ -101,8 +106,8 @@ function Library({ library, uploads, onShowAll }: LibraryProps) {
     >
       <div className="stack">
         {files.length === 0 && <NoFiles onShowAll={onShowAll} />}
-        <MediaGrid files={files} uploads={uploads} selectedId={selected?.id} onSelect={select} />
-        <MoreButton list={library} className={css.more}>
+        <MediaGrid files={drawn} uploads={uploads} selectedId={selected?.id} onSelect={select} />
+        <MoreButton list={library} isDrawing={drawn !== files} className={css.more}>
           {words.more}
         </MoreButton>
       </div>

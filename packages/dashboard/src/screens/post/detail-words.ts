@@ -41,6 +41,8 @@ export const detailEn = {
     `${platform} does not answer just now. It is tried again by itself.`,
   waitsLimit: (platform: string) =>
     `A limit of ${platform} is used up. It goes out when it begins anew.`,
+  waitsAccount: (platform: string) =>
+    `The account is held back: it reached a limit of ${platform}, or failed several times in a row. It goes on by itself.`,
   running: "now",
   published: "Published",
   noAnswer: "It is not known whether it was published.",
@@ -128,6 +130,8 @@ const detailKo: typeof detailEn = {
   reason: (reason) => `사유: “${reason}”`,
   waitsHeld: (platform) => `지금은 ${platform}에서 응답이 없습니다. 자동으로 다시 시도합니다.`,
   waitsLimit: (platform) => `${platform}의 한도를 모두 사용했습니다. 한도가 갱신되면 게시됩니다.`,
+  waitsAccount: (platform) =>
+    `이 계정은 ${platform}의 한도에 이르렀거나 여러 번 연속으로 실패하여 게시가 잠시 미뤄졌습니다. 자동으로 다시 진행됩니다.`,
   running: "진행 중",
   published: "게시됨",
   noAnswer: "게시되었는지 알 수 없습니다.",

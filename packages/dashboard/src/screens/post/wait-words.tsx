@@ -33,6 +33,7 @@ function textOf({ kind, pause }: Waits, platform: string, labels: typeof detailE
     pause: pauses[pause ?? ""] ?? labels.waitsPause.deployment,
     held_platform: labels.waitsHeld(platform),
     platform_limit: labels.waitsLimit(platform),
+    held_account: labels.waitsAccount(platform),
     next_attempt: labels.byItself,
     schedule: undefined,
   };

@@ -3,7 +3,7 @@ import { toZoned } from "../../time/place-in-zone.ts";
 import { timeOf } from "./merge-pages.ts";
 
 /** A post, or the place of the present between two posts. */
-type Line = PostSummary | "now";
+export type Line = PostSummary | "now";
 
 export interface Day {
   /** The date in the zone. */

@@ -1,8 +1,7 @@
 import type { Account, PostSummary } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { memo, useMemo } from "react";
-import { classNames } from "../../kit/class-names.ts";
-import { useNear } from "../../kit/use-near.ts";
+import { toChunks } from "../../kit/to-chunks.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -12,11 +11,11 @@ import { placeOf } from "../../time/place-names.ts";
 import { useNow } from "../../time/use-now.ts";
 import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
-import { type Day, groupByDay } from "./group-by-day.ts";
+import { type Day, groupByDay, type Line } from "./group-by-day.ts";
 import { PostRow } from "./post-row.tsx";
 import { postsWords } from "./posts-words.ts";
 import css from "./posts.module.css";
-import type { RowWords } from "./row-words.ts";
+import type { KnownWords } from "./row-words.ts";
 
 interface PostListProps {
   readonly posts: readonly PostSummary[];
@@ -24,8 +23,7 @@ interface PostListProps {
   readonly known: readonly PostSummary[];
 }
 
-/** What a day that was not drawn yet is guessed to take. */
-const HEAD_REM = 1.8125;
+/** What a row that was not laid out yet is guessed to take. */
 const ROW_REM = 2.8125;
 
 /** The posts by the day of their time, latest first, with a line where the present is. */
@@ -42,45 +40,56 @@ export const PostList = memo(function PostList({ posts, known }: PostListProps) 
 
 interface DayProps extends Omit<Day, "day"> {
   readonly isFirst: boolean;
-  readonly words: ReadonlyMap<string, RowWords>;
+  readonly words: ReadonlyMap<string, KnownWords>;
   readonly accounts: ReadonlyMap<string, Account>;
 }
 
 /** A list of 1,000 posts grows in 200 steps, of which each changes one day. */
-const DaySection = memo(function DaySection(props: DayProps) {
-  const { first, isFirst, lines, words, accounts } = props;
+const DaySection = memo(function DaySection({ first, isFirst, lines, ...rest }: DayProps) {
   const { language, zone } = useSettings();
   const kit = useWords(kitWords);
   const today = useNow().toZonedDateTimeISO(zone);
-  const ref = useNear<HTMLElement>();
   const head = dayHeadOf(toZoned(first, zone), today, { language, words: kit });
   return (
-    <section
-      ref={ref}
-      aria-label={head}
-      className={classNames(css.day, !isFirst && css.nextDay)}
-      style={{ containIntrinsicBlockSize: `auto ${HEAD_REM + lines.length * ROW_REM}rem` }}
-    >
+    <section aria-label={head} className={isFirst ? undefined : css.nextDay}>
       <h3 className={css.dayHead}>{head}</h3>
-      <ul>
-        {lines.map((line) =>
-          line === "now" ? (
-            <Now key={line} />
-          ) : (
-            <PostRow key={line.id} post={line} words={words.get(line.id)} accounts={accounts} />
-          ),
-        )}
-      </ul>
+      <div role="list">
+        {toChunks(lines, idOf).map((chunk, index) => (
+          <Chunk key={index === 0 ? "first" : idOf(chunk[0])} lines={chunk} {...rest} />
+        ))}
+      </div>
     </section>
   );
 }, isSame);
 
-function isSame({ lines, ...one }: DayProps, { lines: others, ...other }: DayProps): boolean {
+function idOf(line: Line | undefined): string | undefined {
+  return line === "now" ? undefined : line?.id;
+}
+
+type ChunkProps = Omit<DayProps, "first" | "isFirst">;
+
+/** Rows that are laid out and painted together while they are near to what is seen. */
+const Chunk = memo(function Chunk({ lines, words, accounts }: ChunkProps) {
   return (
-    one.first === other.first &&
-    one.isFirst === other.isFirst &&
-    one.words === other.words &&
-    one.accounts === other.accounts &&
+    <div
+      className={css.chunk}
+      style={{ containIntrinsicBlockSize: `auto ${lines.length * ROW_REM}rem` }}
+    >
+      {lines.map((line) =>
+        line === "now" ? (
+          <Now key={line} />
+        ) : (
+          <PostRow key={line.id} post={line} words={words.get(line.id)} accounts={accounts} />
+        ),
+      )}
+    </div>
+  );
+}, isSame);
+
+/** Whether all properties are the same, and the lines one by one. */
+function isSame<P extends ChunkProps>({ lines, ...one }: P, { lines: others, ...other }: P) {
+  return (
+    Object.entries(one).every(([name, value]) => other[name as keyof typeof other] === value) &&
     lines.length === others.length &&
     lines.every((line, index) => line === others[index])
   );
@@ -91,20 +100,26 @@ function Now() {
   const { language, zone } = useSettings();
   const now = useNow().toZonedDateTimeISO(zone);
   return (
-    <li className={css.now}>
+    <div role="listitem" className={css.now}>
       <span className="num">{clockOf(now, language)}</span> {words.now(placeOf(zone, language))}
-    </li>
+    </div>
   );
 }
 
 const MAX_IDS = 100;
 
 /** Why the posts of the list failed that did. */
-function useRowWords(posts: readonly PostSummary[]): ReadonlyMap<string, RowWords> {
+function useRowWords(posts: readonly PostSummary[]): ReadonlyMap<string, KnownWords> {
   const ids = posts
     .filter(({ status }) => status === "failed" || status === "partial")
     .map(({ id }) => id)
     .slice(0, MAX_IDS);
-  const { data } = useQuery(postsApi.words(ids));
-  return useMemo(() => new Map(data?.posts.map((words) => [words.postId, words])), [data]);
+  const { data, isPending, isPlaceholderData } = useQuery(postsApi.words(ids));
+  const isReading = isPending || isPlaceholderData;
+  const named = ids.join(" ");
+  return useMemo(() => {
+    const known = new Map(data?.posts.map((words) => [words.postId, words]));
+    const read = isReading ? "reading" : undefined;
+    return new Map(named.split(" ").map((id) => [id, known.get(id) ?? read]));
+  }, [data, isReading, named]);
 }

@@ -15,7 +15,7 @@ import { useWords } from "../../words/use-words.ts";
 import { postsWords } from "./posts-words.ts";
 import css from "./posts.module.css";
 import { RowCause } from "./row-cause.tsx";
-import type { RowWords } from "./row-words.ts";
+import type { KnownWords } from "./row-words.ts";
 
 const VIA_ICONS: Readonly<Record<string, LucideIcon>> = {
   dashboard: AppWindow,
@@ -28,8 +28,8 @@ const LOUD: ReadonlySet<string> = new Set(["partial", "failed", "publishing"]);
 
 interface PostRowProps {
   readonly post: PostSummary;
-  /** Why it failed; undefined until it is known, and for posts that did not. */
-  readonly words: RowWords | undefined;
+  /** Why it failed. */
+  readonly words: KnownWords;
   readonly accounts: ReadonlyMap<string, Account>;
 }
 
@@ -41,7 +41,11 @@ export const PostRow = memo(function PostRow({ post, words, accounts }: PostRowP
   const { id, status, targets } = post;
   const isHurt = status === "failed" || status === "partial";
   return (
-    <li className={classNames(css.row, css[status], isHurt && css.hurt)} data-row={id}>
+    <div
+      role="listitem"
+      className={classNames(css.row, css[status], isHurt && css.hurt)}
+      data-row={id}
+    >
       <span className={css.status}>
         <StatusLabel status={status} loud={LOUD.has(status)} />
       </span>
@@ -60,8 +64,9 @@ export const PostRow = memo(function PostRow({ post, words, accounts }: PostRowP
       <span className={css.more}>
         <PostMenu post={post} />
       </span>
-      {isHurt && words && <RowCause post={post} words={words} />}
-    </li>
+      {isHurt && words === "reading" && <div className={css.why} />}
+      {isHurt && typeof words === "object" && <RowCause post={post} words={words} />}
+    </div>
   );
 });
 

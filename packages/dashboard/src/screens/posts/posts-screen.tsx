@@ -13,6 +13,7 @@ import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useGrowing } from "../../kit/use-growing.ts";
 import { useIsLate } from "../../kit/use-is-late.ts";
+import { useIsSettled } from "../../kit/use-is-settled.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -43,8 +44,11 @@ export function PostsScreen() {
   const words = useWords(postsWords);
   const [parameters, setParameters] = useSearchParams();
   const filters = parseFilters(parameters);
-  const { data: overview } = useQuery(overviewApi.overview());
+  const { data: overview, isPending } = useQuery(overviewApi.overview());
+  // What needs a person stands above the list.
+  const isSettled = useIsSettled(isPending);
   useReturnedAccount();
+  if (!isSettled) return <Page title={words.title}>{null}</Page>;
   return (
     <Page title={words.title} actions={<FilterButton />}>
       {overview && <NeedsYou overview={overview} />}

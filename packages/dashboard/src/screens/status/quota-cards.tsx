@@ -91,7 +91,7 @@ export function RequestCard() {
   if (isPending)
     return (
       <Card title={words.requests} aside={words.allKeys}>
-        <Skeleton />
+        <Skeleton rows={3} />
       </Card>
     );
   if (data === undefined || data === null) return null;

@@ -40,7 +40,13 @@ interface Place {
 }
 
 export interface Wait {
-  readonly kind: "pause" | "held_platform" | "platform_limit" | "next_attempt" | "outcome";
+  readonly kind:
+    | "pause"
+    | "held_platform"
+    | "platform_limit"
+    | "held_account"
+    | "next_attempt"
+    | "outcome";
   readonly until: Date | null;
   readonly pause?: "platform" | "account" | "workspace" | "deployment";
   readonly reason?: string;
@@ -64,7 +70,7 @@ function waitByCause(
   if (limit !== undefined)
     return { kind: "platform_limit", until: limit.until, ...withReason(limit.message) };
   const account = causes.accounts.find((each) => each.accountId === accountId);
-  return account === undefined ? undefined : { kind: "platform_limit", until: account.until };
+  return account === undefined ? undefined : { kind: "held_account", until: account.until };
 }
 
 /** Undefined for a task that is in work, has ended, or waits for nothing but its turn. */

@@ -70,7 +70,7 @@ export type TargetWait = Message<"postrider.delivery.v1.TargetWait"> & {
   /** UUID of the target. */
   targetId: string;
 
-  /** `pause`, `held_platform`, `platform_limit`, `next_attempt` or `outcome`. */
+  /** `pause`, `held_platform`, `platform_limit`, `held_account`, `next_attempt` or `outcome`. */
   kind: string;
 
   /** When it goes on by itself; absent = not known. */
