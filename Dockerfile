@@ -111,8 +111,11 @@ RUN chown -R 0:0 app/compiled && chmod -R a+rX app/compiled \
 
 FROM scratch
 COPY --from=root /image/ /
+# A query to DNS that is lost is repeated after 1 s. After glibc's 5 s a connection to Postgres has been given up, and the
+# DNS of podman loses queries while other containers start.
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
+    RES_OPTIONS="timeout:1 attempts:4" \
     NODE_COMPILE_CACHE=/app/compiled \
     PATH=/usr/local/bin
 USER 10001:10001

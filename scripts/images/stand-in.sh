@@ -3,9 +3,11 @@
 # of Debian, npm, and the Node of the checkout. The Dockerfile builds with it, and with mounted programs it stands in for the
 # images of Postgres, Kafka, Caddy and the S3 store.
 #
-#   scripts/images/stand-in.sh | podman import - localhost/node:24
+#   scripts/images/stand-in.sh >base.tar && podman import base.tar localhost/node:24
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+# Installs the packages of the checkout where they are missing.
+npm run --silent postrider -- help >/dev/null
 root="$(mktemp -d)"
 trap 'rm -rf "$root"' EXIT
 

@@ -50,6 +50,12 @@ test("the secret of an app reaches only accounts, the owner's password reaches n
   expect(inspectorSettings(plan)).toEqual({ HOST: "127.0.0.1", PORT: "8085" });
 });
 
+test("the options of the resolver, which the image sets, reach every service", () => {
+  const plan = planOf({ RES_OPTIONS: "timeout:1 attempts:4" });
+  const given = serviceNames.map((service) => serviceSettings(service, plan)["RES_OPTIONS"]);
+  expect(given).toEqual(serviceNames.map(() => "timeout:1 attempts:4"));
+});
+
 test("only the gateway of one server listens on other addresses, and the bus is always Postgres", () => {
   const plan = planOf({ HOST: "0.0.0.0", BUS: "kafka", KAFKA_BROKERS: "127.0.0.1:9092" });
   const hosts = serviceNames.map((service) => serviceSettings(service, plan)["HOST"]);

@@ -9,9 +9,9 @@ import {
 import { perService, type ServiceName } from "@postrider/local/stack/services";
 import type { Environment, ServeSettings } from "#src/config.ts";
 
-/** Read by Node and its libraries, not by Postrider's code. */
+/** Read by Node and the libraries below it, not by Postrider's code. */
 const OF_THE_PLATFORM =
-  /^(?:NODE_(?!CHANNEL)\w+|OTEL_\w+|PATH|HOME|TZ|LANG|LC_\w+|TMPDIR|MALLOC_\w+|(?:HTTPS?|NO)_PROXY)$/i;
+  /^(?:NODE_(?!CHANNEL)\w+|OTEL_\w+|PATH|HOME|TZ|LANG|LC_\w+|TMPDIR|MALLOC_\w+|RES_OPTIONS|(?:HTTPS?|NO)_PROXY)$/i;
 
 const METRICS_OFFSET = 1_000;
 /** After those of the services. */
