@@ -31,9 +31,8 @@ import { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
 
 const IDLE_MS = 30_000;
 /**
- * Maximum number of accounts of one platform that a process polls at a time. It is below the number
- * of connections to one host, so that a platform that does not answer polls leaves connections for
- * publishing, and no platform delays another.
+ * Maximum number of accounts of one platform that a process polls at a time, so that no platform
+ * delays another.
  */
 const MAX_POLLS_PER_PLATFORM = 12;
 
