@@ -178,3 +178,21 @@ test("sendOnce gives up a publishing call that still waits for its connection, a
   await closed;
   expect(received).toBe(0);
 });
+
+test("sendOnce never sends a publishing call a second time when the platform refuses its HTTP/2 stream", async () => {
+  const received: string[] = [];
+  const { server, port } = await listenWithHttp2((request, response) => {
+    received.push(request.httpVersion);
+    if (request.httpVersion === "1.1") response.end("{}");
+  });
+  // The platform acts on the request and then says that it did not.
+  server.on("stream", (stream: ServerHttp2Stream) =>
+    setImmediate(() => stream.close(constants.NGHTTP2_REFUSED_STREAM)),
+  );
+
+  const url = `https://localhost:${port}/posts`;
+  const answer = await sendOnce({ method: "POST", url, body: jsonBody({}) }, guard);
+
+  expect(received).toEqual(["1.1"]);
+  expect(answer).toMatchObject({ status: 200 });
+});
