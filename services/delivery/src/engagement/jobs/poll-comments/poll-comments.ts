@@ -3,12 +3,11 @@ import { readClock } from "@postrider/shared/postgres/clock";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import {
-  claimAccounts,
-  isAccountDue,
   type PolledAccount,
   type PollEnd,
   releaseAccount,
 } from "#src/engagement/db/automation-accounts.ts";
+import { claimAccounts, isAccountDue } from "#src/engagement/db/automation-claims.ts";
 import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
