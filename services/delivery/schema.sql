@@ -97,6 +97,7 @@ create table delivery.automation_accounts (
   constraint automation_accounts_pkey PRIMARY KEY (account_id)
 );
 CREATE INDEX automation_accounts_due ON delivery.automation_accounts USING btree (platform, poll_at) WHERE (poll_at < 'infinity'::timestamp with time zone);
+CREATE INDEX automation_accounts_turn ON delivery.automation_accounts USING btree (platform, workspace_id, poll_at) WHERE (poll_at < 'infinity'::timestamp with time zone);
 
 create table delivery.automation_media (
   account_id uuid not null,
@@ -218,6 +219,7 @@ create table delivery.comment_action_queues (
   not_before timestamp with time zone,
   constraint comment_action_queues_pkey PRIMARY KEY (account_id)
 );
+CREATE INDEX comment_action_queues_turn ON delivery.comment_action_queues USING btree (platform, workspace_id, wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX comment_action_queues_wake ON delivery.comment_action_queues USING btree (platform, wake_at) WHERE (wake_at IS NOT NULL);
 
 create table delivery.comment_actions (
@@ -290,6 +292,7 @@ create table delivery.deletion_queues (
   wake_at timestamp with time zone,
   constraint deletion_queues_pkey PRIMARY KEY (account_id)
 );
+CREATE INDEX deletion_queues_turn ON delivery.deletion_queues USING btree (platform, workspace_id, wake_at) WHERE (wake_at IS NOT NULL);
 CREATE INDEX deletion_queues_wake ON delivery.deletion_queues USING btree (platform, wake_at) WHERE (wake_at IS NOT NULL);
 
 create table delivery.deletion_tasks (

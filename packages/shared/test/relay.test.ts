@@ -172,6 +172,33 @@ test("while the event bus is unavailable, events stay in the outbox, and the out
   expect(await database.sql`select 1 from parked_events`).toHaveLength(0);
 });
 
+test.each(["kafka", "postgresql"] as const)(
+  "events of other topics are published on the %s bus although one topic fails with more events than a pass reads",
+  async (system) => {
+    let isBroken = true;
+    const broker = createBroker(
+      (records) =>
+        isBroken && records.some(({ key }) => key.startsWith("a"))
+          ? Promise.reject(new Error("the partition has no leader"))
+          : Promise.resolve(),
+      system,
+    );
+    const stuck = Array.from({ length: 600 }, (_, index) => `a${String(index).padStart(3, "0")}`);
+    await append(stuck);
+    await database.sql.begin((tx) =>
+      appendEvents(tx, [outboxEvent(MediaReadySchema, { mediaId: "m" }, "m")]),
+    );
+    await using _relay = relayTo(broker, 10);
+
+    await eventually(() => broker.taken.includes("m"));
+    expect(broker.taken).toEqual(["m"]);
+
+    isBroken = false;
+    await eventually(async () => expect(await countOutbox()).toBe(0));
+    expect(broker.taken).toEqual(["m", ...stuck]);
+  },
+);
+
 test("notifications of new events do not shorten the pause of an outbox relay while the event bus is unavailable", async () => {
   let calls = 0;
   const broker = createBroker(() => {

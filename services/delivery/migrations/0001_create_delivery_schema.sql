@@ -350,6 +350,9 @@ create table deletion_queues (
 
 create index deletion_queues_wake on deletion_queues (platform, wake_at)
   where wake_at is not null;
+-- Finds the due accounts of each workspace.
+create index deletion_queues_turn on deletion_queues (platform, workspace_id, wake_at)
+  where wake_at is not null;
 
 -- The rules of the triggers on `publish_tasks` hold here too. Every deletion that waits or ends makes its account due,
 -- because it may have been the one in work.
@@ -520,6 +523,9 @@ create table comment_action_queues (
 
 create index comment_action_queues_wake on comment_action_queues (platform, wake_at)
   where wake_at is not null;
+-- Finds the due accounts of each workspace.
+create index comment_action_queues_turn on comment_action_queues (platform, workspace_id, wake_at)
+  where wake_at is not null;
 
 create table idempotency_keys (
   workspace_id uuid not null,
@@ -598,6 +604,9 @@ create table automation_accounts (
 ) with (fillfactor = 50);
 
 create index automation_accounts_due on automation_accounts (platform, poll_at)
+  where poll_at < 'infinity';
+-- Finds the due accounts of each workspace.
+create index automation_accounts_turn on automation_accounts (platform, workspace_id, poll_at)
   where poll_at < 'infinity';
 
 -- What is known of the comments on a piece of media. Media without a comment since the activation has no row.

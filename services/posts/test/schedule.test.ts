@@ -1,6 +1,8 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createLogger } from "@postrider/shared/telemetry/logger";
+import { eventually } from "@postrider/shared/testing/poll";
 import { beforeEach, expect, test, vi } from "vitest";
+import { startDuePosts } from "#src/db/due-posts.ts";
 import { failMissedBatch, startDueBatch, startScheduler } from "#src/jobs/start-due-posts.ts";
 import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import { msOf, toTimestamp } from "./shown-posts.ts";
@@ -144,6 +146,63 @@ test("several replicas together start a due post once", async () => {
   expect(new Set(events.map(([, event]) => event.postId))).toEqual(
     new Set(made.map(({ id }) => id)),
   );
+});
+
+test("the publish request of a post names the accounts that an edit chose while the scheduler started another post", async () => {
+  const [first, edited] = [
+    await posts.createPost({ ...request(), ...inMs(60_000) }),
+    await posts.createPost({ ...request(), ...inMs(60_001) }),
+  ];
+  await posts.sql`delete from outbox`;
+  await passTime(62_000);
+  const ref = { workspaceId: edited.workspaceId, id: edited.id };
+  const accountId = posts.peers.connectAccount(ref.workspaceId, "x");
+  // The batch waits in its statement when it has locked the first post, and before it locks the
+  // second one.
+  await posts.migrationSql.unsafe(`
+    create function wait_for_edit() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(1);
+      return new;
+    end $$;
+    create trigger waits before update on posts for each row when (old.id = '${first.id}')
+    execute function wait_for_edit()`);
+  const { promise: isEdited, resolve: endEdit } = Promise.withResolvers<void>();
+  const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
+  const holding = posts.sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(1)`;
+    hold();
+    await isEdited;
+  });
+  await isHeld;
+  const starting = posts.sql.begin(async (tx) => {
+    await tx`set local enable_hashjoin = off`;
+    await tx`set local enable_mergejoin = off`;
+    return await startDuePosts(tx, { missedAfterMs: DAY_MS, limit: 10 });
+  });
+  try {
+    await eventually(async () => {
+      const [waiting] = await posts.sql`
+        select 1 from pg_locks where locktype = 'advisory' and not granted`;
+      return waiting !== undefined;
+    });
+
+    await posts.posts.updatePost({ ...ref, accountIds: { values: [accountId] } });
+    await posts.sql`delete from outbox`;
+  } finally {
+    endEdit();
+  }
+  await Promise.all([holding, starting]);
+  await posts.migrationSql.unsafe("drop trigger waits on posts; drop function wait_for_edit");
+  await startDueBatch(scheduler());
+
+  const events = await posts.events();
+  const { targets } = await posts.getPost(ref.workspaceId, ref.id);
+  const [target, ...others] = targets;
+  expect(others).toEqual([]);
+  expect(events.filter(([, { postId }]) => postId === ref.id)).toMatchObject([
+    ["PostPublishRequested", { version: 3n, targets: [{ targetId: target?.id, accountId }] }],
+  ]);
 });
 
 test("a started post is publishing, and the publish request to the delivery service contains its scheduled time", async () => {

@@ -15,6 +15,7 @@ import {
 } from "#src/authorization/permissions.ts";
 import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
+import { nextOf } from "./graph-request.ts";
 import type { GraphApp } from "./token-owner.ts";
 
 type PageTokens = { readonly kind: "pages"; readonly tokens: readonly string[] };
@@ -44,7 +45,9 @@ async function readList(
     if (isRefused(answer)) break;
     if (answer.status !== 200) return unavailable(`the list ${path} answered ${answer.status}`);
     entries.push(...list(answer.json, "data"));
-    after = nextOf(answer);
+    const next = nextOf(answer);
+    if (next === null) return unavailable(`the list ${path} has a next page without a cursor`);
+    after = next;
   }
   return { kind: "entries", entries };
 }
@@ -62,11 +65,6 @@ async function askForPage(
 
 function isRefused({ status, json }: PlatformAnswer): boolean {
   return status >= 400 && status < 500 && status !== 429 && json !== undefined;
-}
-
-function nextOf({ json }: PlatformAnswer): string | undefined {
-  const paging = object(json, "paging");
-  return text(paging, "next") === undefined ? undefined : text(object(paging, "cursors"), "after");
 }
 
 /**

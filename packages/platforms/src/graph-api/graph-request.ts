@@ -47,7 +47,7 @@ export function readGraphVersion(read: EnvReader) {
 export interface GraphList {
   readonly kind: "list";
   readonly entries: readonly unknown[];
-  readonly next: string | undefined;
+  readonly next: string | null | undefined;
 }
 
 export interface ListCall {
@@ -71,7 +71,12 @@ export async function readGraphList(
   return { kind: "list", entries: list(answer.json, "data"), next: nextOf(answer) };
 }
 
-export function nextOf({ json }: PlatformAnswer): string | undefined {
+/**
+ * Undefined on the last page of a list. Null when a next page exists and has no cursor: a page that
+ * begins at a time or an offset can leave out entries, so reading on would prove nothing.
+ */
+export function nextOf({ json }: PlatformAnswer): string | null | undefined {
   const paging = object(json, "paging");
-  return text(paging, "next") === undefined ? undefined : text(object(paging, "cursors"), "after");
+  if (text(paging, "next") === undefined) return undefined;
+  return text(object(paging, "cursors"), "after") ?? null;
 }

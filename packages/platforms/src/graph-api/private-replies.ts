@@ -69,10 +69,10 @@ export function createGraphPrivateReplies(
   replies: GraphPrivateReplies,
 ): Omit<PrivateRepliesConnector, "reconcile"> {
   const { platform, apiOf, own, toMedia, edge, listFields, nodeFields, isOwn } = replies;
-  const toPage = (entries: readonly unknown[], next: string | undefined): OwnedMediaPage => ({
+  const toPage = (entries: readonly unknown[], next?: string | null): OwnedMediaPage => ({
     kind: "media",
     media: entries.flatMap((entry) => toMedia(entry) ?? []),
-    next,
+    next: next ?? undefined,
   });
   const open = (account: AccountAccess, signal: AbortSignal) =>
     openGraph(apiOf(account), account, signal);
@@ -90,10 +90,7 @@ export function createGraphPrivateReplies(
     readMedia: async (account, ids, signal) => {
       const nodes = await readExisting(open(account, signal), { ids, fields: nodeFields, own });
       if ("kind" in nodes) return nodes;
-      return toPage(
-        nodes.filter((node) => isOwn(node, account)),
-        undefined,
-      );
+      return toPage(nodes.filter((node) => isOwn(node, account)));
     },
     send: async (account, request, guard) => {
       const path = `${encodeURIComponent(replies.senderOf(account))}/messages`;

@@ -21,10 +21,18 @@ export interface NoAnswer {
 /** A body extends it by the time to upload it. */
 const CALL_TIMEOUT_MS = 30_000;
 
-/** `sendOnce` opens a new connection for each publishing call instead. */
-const agent = new Agent({ connections: 32, connectTimeout: CONNECT_TIMEOUT_MS });
+/**
+ * Without a maximum of connections: slow calls of one workspace would hold them all, and the calls
+ * of others would wait. The tasks that a process works on at a time bound them. `sendOnce` opens a
+ * new connection for each publishing call instead.
+ */
+const agent = new Agent({ connectTimeout: CONNECT_TIMEOUT_MS });
 
-const foreignAgent = new Agent({ connections: 8, connect: connectForeign });
+/** HTTP/2 would carry all bodies over one connection, whose flow control a slow upload can stop. */
+const uploadAgent = new Agent({ connectTimeout: CONNECT_TIMEOUT_MS, allowH2: false });
+
+/** `connectForeign` does not offer HTTP/2, so uploads need no agent of their own. */
+const foreignAgent = new Agent({ connect: connectForeign });
 
 /**
  * Not retried; the caller decides about retries. Throws the error of the source of the body, which
@@ -44,16 +52,18 @@ async function send(
   using outgoing = new OutgoingBody(call.body);
   const bytes = call.body === undefined ? 0 : countBytes(call.body);
   const timeoutMs = withUploadTime(CALL_TIMEOUT_MS, bytes);
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   try {
-    const answer = await request(call.url, {
+    const answering = request(call.url, {
       method: call.method,
       headers: toHeaders(call, outgoing),
       body: outgoing.content,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: ended,
       headersTimeout: timeoutMs,
       bodyTimeout: CALL_TIMEOUT_MS,
-      dispatcher: call.isForeign === true ? foreignAgent : agent,
+      dispatcher: agentOf(call),
     });
+    const answer = await untilAborted(answering, ended);
     const read = call.readBody ?? ((body) => readText(body, answerLimit(call)));
     const text = await read(answer.body);
     return toAnswer(answer.statusCode, answer.headers, redact(text, call));
@@ -61,6 +71,27 @@ async function send(
     if (outgoing.failure !== undefined) throw outgoing.failure;
     const message = describeFailure(error);
     return { kind: "no_answer", message, isTimeout: isTimeout(error) };
+  }
+}
+
+function agentOf({ isForeign, body }: PlatformRequest): Agent {
+  if (isForeign === true) return foreignAgent;
+  return typeof body?.content === "object" ? uploadAgent : agent;
+}
+
+/**
+ * Undici ignores the signal of a request until the request has a connection. Then it checks the
+ * signal before it sends anything, so a request that was given up never reaches the platform.
+ */
+async function untilAborted<T>(answering: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort);
+  try {
+    if (signal.aborted) abort();
+    return await Promise.race([answering, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 

@@ -184,6 +184,9 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
     headersTimeout: 0,
     bodyTimeout: 0,
     pipelining: 1,
+    // Undici sends a request again when a server refuses its HTTP/2 stream. Whether the server has
+    // not acted on the request then depends on the server alone.
+    allowH2: false,
   });
   const visible = new VisibleCall(call, guard);
   using outgoing = visible.outgoing;

@@ -19,9 +19,9 @@ export async function readMediaPage(
   const path = edgeOf(graph.account, "media");
   const read = await readGraphList(graph, { path, query: { fields }, ...place });
   if (read.kind === "no_answer") return read;
-  if (read.kind === "list")
+  if (read.kind === "list" && read.next !== null)
     return { kind: "page", posts: read.entries as JsonObject[], after: read.next };
-  return read.status === 200
+  return read.kind === "list" || read.status === 200
     ? platformUnavailable("the list is unreadable")
     : toStepFailure(read, MEANINGS);
 }

@@ -2,10 +2,13 @@ import { LOOKS_AFTER_MS, nextLook, repeatLook } from "./look-schedule.ts";
 import type { Publication } from "./publication.ts";
 import { cannotTell, present, type UnknownCall, type Verdict } from "./verdict.ts";
 
-/** A page of a list on a platform; `next` is undefined on the last page. */
+/**
+ * A page of a list on a platform. `next` is undefined on the last page, and null when there are
+ * more pages that cannot be requested.
+ */
 export interface Page<Entry> {
   readonly entries: readonly Entry[];
-  readonly next: string | undefined;
+  readonly next: string | null | undefined;
 }
 
 /**
@@ -23,7 +26,7 @@ export function endAt<Entry>(
 /**
  * Reads a list that may contain what an unknown call published. Only the whole list can prove that
  * it is absent, so the result is a verdict when a page cannot be read, and a further search when
- * the list has more pages.
+ * the list has more pages than are read.
  */
 export async function readWholeList<Entry>(
   call: UnknownCall,
@@ -37,6 +40,7 @@ export async function readWholeList<Entry>(
     if ("kind" in page) return page;
     entries.push(...page.entries);
     if (page.next === undefined) return { entries };
+    if (page.next === null) break;
     after = page.next;
   }
   return repeatLook(call);

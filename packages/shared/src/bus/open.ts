@@ -4,6 +4,7 @@ import { createPostgresBus } from "#src/bus/postgres.ts";
 import type { DeploymentGuard } from "#src/deployment/guard.ts";
 import type { Sql } from "#src/postgres.ts";
 import { instanceName } from "#src/process/instance.ts";
+import { stopAndFail } from "#src/process/lifecycle.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface OpenBusOptions {
@@ -18,7 +19,7 @@ export interface OpenBusOptions {
   readonly deploymentId: string;
   readonly guard: Pick<DeploymentGuard, "isHeld">;
   readonly logger: Logger;
-  /** Default: log the error and exit with 1, so that the process is restarted. */
+  /** Default: log the error, stop and exit with 1, so that the process is restarted. */
   readonly onFatal?: (error: unknown) => void;
 }
 
@@ -28,12 +29,12 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
   if (options.bus === "postgres")
     return createPostgresBus({ sql, listenUrl: options.databaseUrl, logger });
 
-  const exit = (error: unknown): never => {
+  const exit = (error: unknown): void => {
     logger.fatal(
       { err: error },
-      "a Kafka consumer cannot continue; the process exits so that it is restarted",
+      "a Kafka consumer cannot continue; the process stops and exits so that it is restarted",
     );
-    process.exit(1);
+    stopAndFail();
   };
   const { createKafkaBus } = await import("#src/bus/kafka.ts");
   const { topicsOf } = await import("#src/bus/kafka-rights.ts");

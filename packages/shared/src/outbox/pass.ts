@@ -2,7 +2,13 @@ import type { Bus } from "#src/bus.ts";
 import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
-import { publishRows, type OutboxRow, type PublishFailure } from "./publish-rows.ts";
+import {
+  publishRows,
+  type OutboxRow,
+  type PublishFailure,
+  type PublishOptions,
+  type PublishResult,
+} from "./publish-rows.ts";
 
 export interface PassOptions {
   readonly sql: Sql;
@@ -62,14 +68,14 @@ export async function runPass(options: PassOptions, input: PassInput): Promise<P
     const publish = { ...options, publishTimeoutMs, requestRows, isCareful };
     // There, a failure rolls back everything, so that the rows can be deleted at the same time.
     const isAtomic = options.bus.system === "postgresql" && !isCareful;
-    const [{ done, ...result }] = await Promise.all([
-      publishRows(tx, rows, publish),
+    const isFull = found.length === MAX_ROWS || rows.length < unsent.length;
+    const [{ done, failedTopics: _failed, ...result }] = await Promise.all([
+      publishOrPassBy(tx, { rows, isFull, floor, known }, publish),
       isAtomic ? deleteRows(tx, rows) : undefined,
     ]);
     if (done.length > 0) failpoint("relay.published");
     const gone = [...stored, ...done];
     if (!isAtomic) await deleteRows(tx, gone);
-    const isFull = found.length === MAX_ROWS || rows.length < unsent.length;
     return { rows: gone, isFull, ...result };
   });
 }
@@ -91,14 +97,54 @@ export async function holdRelays(tx: TransactionSql): Promise<void> {
     select pg_try_advisory_xact_lock_shared(hashtext('postrider.relay'), hashtext(current_schema()))`;
 }
 
-/** `floor`: see `OutboxFloor`. */
-export function nextRows(sql: ISql, floor: number) {
+/**
+ * @param floor See `OutboxFloor`.
+ * @param without Types of events to leave out.
+ */
+export function nextRows(sql: ISql, floor: number, without: readonly string[] = []) {
   return sql<OutboxRow[]>`
     select id, event_id, type, key, payload, headers, created_at
     from outbox
     where id >= ${floor}
+    ${without.length === 0 ? sql`` : sql`and type <> all(${without as string[]}::text[])`}
     order by id
     limit ${MAX_ROWS}`;
+}
+
+interface UnsentRows {
+  readonly rows: readonly OutboxRow[];
+  /** There may be further rows. */
+  readonly isFull: boolean;
+  readonly floor: number;
+  /** Ids of events that the bus has stored. */
+  readonly known: ReadonlySet<string>;
+}
+
+/**
+ * If all rows are of topics that fail, publishes those of other topics that are behind them: else
+ * the events of one topic could fill every pass.
+ */
+async function publishOrPassBy(
+  tx: TransactionSql,
+  { rows, isFull, floor, known }: UnsentRows,
+  options: PublishOptions,
+): Promise<PublishResult> {
+  const { topicOf, publishTimeoutMs } = options;
+  const endAt = performance.now() + publishTimeoutMs;
+  const result = await publishRows(tx, rows, options);
+  const { done, failure, failedTopics } = result;
+  const leftMs = endAt - performance.now();
+  const isPassable = done.length === 0 && failedTopics.size > 0 && failure?.open === undefined;
+  if (!isFull || !isPassable || leftMs <= 0) return result;
+  const isFailed = ({ type }: OutboxRow) => failedTopics.has(topicOf(type));
+  const types = rows.filter(isFailed).map(({ type }) => type);
+  const others = await nextRows(tx, floor, [...new Set(types)]);
+  const behind = await publishRows(
+    tx,
+    withinBytes(others.filter((row) => !isFailed(row) && !known.has(row.eventId))),
+    { ...options, publishTimeoutMs: leftMs },
+  );
+  return { ...behind, failure: { ...behind.failure, error: failure?.error } };
 }
 
 /** Up to `MAX_BYTES` in total, at least one row. */

@@ -41,6 +41,8 @@ export interface PublishResult {
   readonly requestRows: number;
   /** Why rows are not in `done`. */
   readonly failure?: PublishFailure;
+  /** Topics that failed with an answer, so that the other topics can go on. */
+  readonly failedTopics: ReadonlySet<string>;
 }
 
 export interface PublishFailure {
@@ -55,9 +57,10 @@ export const MAX_REQUEST_ROWS = 500;
 const MAX_REQUEST_BYTES = 512 * 1024;
 
 /**
- * Publishes by consecutive requests, each with rows of one topic in order. After one that fails or
- * takes too long, no further one is sent in the transaction; the events of the earlier ones count
- * as published. Each failure halves the next request, so that a slow bus gets smaller ones.
+ * Publishes by consecutive requests, each with rows of one topic in order. After one that fails, no
+ * further one of its topic is sent in the transaction; after one that takes too long, none at all.
+ * The events of the others count as published. Each failure halves the next request, so that a slow
+ * bus gets smaller ones.
  */
 export async function publishRows(
   tx: TransactionSql,
@@ -66,18 +69,26 @@ export async function publishRows(
 ): Promise<PublishResult> {
   const deadlineAt = performance.now() + options.publishTimeoutMs;
   const done: OutboxRow[] = [];
+  const failedTopics = new Set<string>();
   let { requestRows } = options;
+  let failure: PublishFailure | undefined;
   for (const [topic, rowsOfTopic] of Map.groupBy(rows, ({ type }) => options.topicOf(type)))
     for (let start = 0; start < rowsOfTopic.length;) {
       const part = nextPart(rowsOfTopic, start, requestRows);
-      const failure = await publishPart(tx, part, { ...options, topic, deadlineAt, done });
-      if (failure !== undefined)
-        return { done, requestRows: Math.max(1, Math.floor(part.length / 2)), failure };
+      const failed = await publishPart(tx, part, { ...options, topic, deadlineAt, done });
+      if (failed !== undefined) {
+        requestRows = Math.max(1, Math.floor(part.length / 2));
+        failure = { ...failed, error: failure?.error ?? failed.error };
+        if (failed.error instanceof NoAnswerError)
+          return { done, requestRows, failure, failedTopics };
+        failedTopics.add(topic);
+        break;
+      }
       requestRows = Math.min(MAX_REQUEST_ROWS, requestRows * 2);
       start += part.length;
     }
 
-  return { done, requestRows };
+  return { done, requestRows, failedTopics, ...(failure === undefined ? {} : { failure }) };
 }
 
 /** At least one row. */

@@ -11,6 +11,16 @@ export interface App extends AsyncDisposable {
 /** npm, turbo and `node --watch` repeat a Ctrl-C. */
 const REPEATED_SIGNAL_MS = 1000;
 
+let fail = (): void => process.exit(1);
+
+/**
+ * Stops the application as SIGTERM does, so that calls in progress end and their outcomes are
+ * stored, and then exits with 1. Exits at once if the process does not run with `runProcess`.
+ */
+export function stopAndFail(): void {
+  fail();
+}
+
 /**
  * Stops the application on SIGTERM or SIGINT, and exits with 0. A second signal more than 1 s after
  * the first exits at once. A shutdown longer than `graceMs`, and a failed start, exit with 1.
@@ -21,26 +31,30 @@ export async function runProcess(
 ): Promise<void> {
   let stopping: number | undefined;
   let app: App | undefined;
-  const stop = async (signal: string): Promise<void> => {
-    const now = performance.now();
-    if (stopping !== undefined) {
-      if (now - stopping > REPEATED_SIGNAL_MS) process.exit(130);
-      return;
-    }
-    stopping = now;
-    if (app === undefined) process.exit(0);
-    app.logger.info({ signal }, "the process is stopping");
+  let exitCode = 0;
+  const stop = async (cause: Readonly<Record<string, string>>): Promise<void> => {
+    stopping = performance.now();
+    if (app === undefined) process.exit(exitCode);
+    app.logger.info(cause, "the process is stopping");
     setTimeout(() => process.exit(1), options.graceMs).unref();
     try {
       await app[Symbol.asyncDispose]();
-      process.exit(0);
+      process.exit(exitCode);
     } catch (error) {
       app.logger.error({ err: error }, "the process could not stop cleanly; it exits with code 1");
       process.exit(1);
     }
   };
-  process.on("SIGTERM", (signal) => void stop(signal));
-  process.on("SIGINT", (signal) => void stop(signal));
+  const onSignal = (signal: string): void => {
+    if (stopping === undefined) void stop({ signal });
+    else if (performance.now() - stopping > REPEATED_SIGNAL_MS) process.exit(130);
+  };
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  fail = () => {
+    exitCode = 1;
+    if (stopping === undefined) void stop({});
+  };
   try {
     app = await start();
   } catch (error) {

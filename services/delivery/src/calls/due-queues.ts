@@ -1,8 +1,13 @@
 import type { ISql, SqlFragment, TransactionSql } from "@postrider/shared/postgres";
 import { placesOfWorkspace } from "./table.ts";
 
-/** Maximum number of due accounts of one platform that a claim considers, to bound its time. */
+/**
+ * Maximum number of due accounts of one platform that a claim reads in the order of their times, to
+ * bound its time.
+ */
 const MAX_DUE_ACCOUNTS = 1_000;
+/** Maximum number of workspaces of one platform whose first due accounts a claim reads besides. */
+const MAX_WORKSPACES = 500;
 
 export interface DueQueueLimits {
   /** Platforms for which this process has a connector. */
@@ -14,32 +19,73 @@ export interface DueQueueLimits {
   readonly since?: Date | null;
 }
 
-/** Each platform has its own subquery, so that the backlog of a full platform is not read. */
-function dueAccounts(
-  sql: ISql,
-  queues: SqlFragment,
-  { maxPerPlatform, since = null }: DueQueueLimits,
-) {
+function isDue(sql: ISql, { since = null }: DueQueueLimits) {
+  return sql`wake_at between coalesce(${since}::timestamptz, '-infinity') and now()`;
+}
+
+/**
+ * The accounts that have waited for longest. Each platform has its own subquery, so that the
+ * backlog of a full platform is not read.
+ */
+function oldestAccounts(sql: ISql, queues: SqlFragment, limits: DueQueueLimits) {
   return sql`
-    select d.account_id, d.wake_at, p.platform, p.calls as of_platform,
-      coalesce(w.calls, 0) + row_number() over (partition by p.platform, d.workspace_id order by d.wake_at) as turn
+    select d.account_id, d.workspace_id, d.wake_at, p.platform
     from of_platforms p
     cross join lateral (
       select account_id, workspace_id, wake_at
       from ${queues}
       where platform = p.platform
-      and wake_at between coalesce(${since}::timestamptz, '-infinity') and now()
+      and ${isDue(sql, limits)}
       and workspace_id not in (
         select workspace_id
         from in_work
         where platform = p.platform
-        and calls >= ${placesOfWorkspace(maxPerPlatform)}
+        and calls >= ${placesOfWorkspace(limits.maxPerPlatform)}
       )
       order by wake_at
       limit ${MAX_DUE_ACCOUNTS}
     ) as d
-    left join in_work w on w.platform = p.platform and w.workspace_id = d.workspace_id
-    where p.calls < ${maxPerPlatform}`;
+    where p.calls < ${limits.maxPerPlatform}`;
+}
+
+/**
+ * Of platforms with more due accounts than were read: the workspaces with waiting accounts, so that
+ * the many accounts of one do not hide those of the others. One step reads one row.
+ */
+function visitedWorkspaces(sql: ISql, queues: SqlFragment) {
+  return sql`
+    select platform, '00000000-0000-0000-0000-000000000000'::uuid as workspace_id, 0 as step
+    from oldest
+    group by platform
+    having count(*) = ${MAX_DUE_ACCOUNTS}
+    union all
+    select platform, (
+        select workspace_id
+        from ${queues}
+        where platform = visited.platform
+        and wake_at is not null
+        and workspace_id > visited.workspace_id
+        order by workspace_id
+        limit 1
+      ), step + 1
+    from visited
+    where workspace_id is not null
+    and step < ${MAX_WORKSPACES}`;
+}
+
+function firstOfWorkspaces(sql: ISql, queues: SqlFragment, limits: DueQueueLimits) {
+  return sql`
+    select d.account_id, v.workspace_id, d.wake_at, v.platform
+    from visited v
+    cross join lateral (
+      select account_id, wake_at
+      from ${queues}
+      where platform = v.platform
+      and workspace_id = v.workspace_id
+      and ${isDue(sql, limits)}
+      order by wake_at
+      limit ${placesOfWorkspace(limits.maxPerPlatform)}
+    ) as d`;
 }
 
 /**
@@ -59,7 +105,7 @@ export async function lockDueQueues(
   // makes the queue due again. So no change is overlooked. Locked queues are skipped, so that a
   // claim never waits.
   const rows = await tx<{ accountId: string }[]>`
-    with in_work as materialized (
+    with recursive in_work as materialized (
       select platform, workspace_id, count(*) as calls
       from ${working}
       and wake_at > now()
@@ -71,7 +117,21 @@ export async function lockDueQueues(
       left join in_work w on w.platform = p.platform
       group by p.platform
     ),
-    in_turn as (${dueAccounts(tx, queues, limits)}),
+    oldest as materialized (${oldestAccounts(tx, queues, limits)}),
+    visited as (${visitedWorkspaces(tx, queues)}),
+    due as (
+      select account_id, workspace_id, wake_at, platform
+      from oldest
+      union
+      ${firstOfWorkspaces(tx, queues, limits)}
+    ),
+    in_turn as (
+      select d.account_id, d.wake_at, p.platform, p.calls as of_platform,
+        coalesce(w.calls, 0) + row_number() over (partition by p.platform, d.workspace_id order by d.wake_at) as turn
+      from due d
+      join of_platforms p on p.platform = d.platform
+      left join in_work w on w.platform = p.platform and w.workspace_id = d.workspace_id
+    ),
     chosen as (
       select account_id, turn, wake_at,
         of_platform + row_number() over (partition by platform order by turn, wake_at) as place

@@ -77,6 +77,11 @@ async function rowsRead(tx: TransactionSql): Promise<number> {
   return row?.count ?? 0;
 }
 
+async function claimOne(sql: Sql): Promise<string | undefined> {
+  const { actions } = await sql.begin((tx) => claimActions(tx, { ...LIMITS, maxAccounts: 1 }));
+  return actions[0]?.id;
+}
+
 test("claiming a comment action, finding lost calls and recording that a call begins read few rows, however many actions have ended or wait", async () => {
   const { sql } = database;
   const other = await request(sql, world.addAccount());
@@ -188,6 +193,18 @@ test("the comment actions of one workspace take at most its share of the places 
   const claimed = [...(await claim()), ...(await claim())];
   expect(claimed.filter((action) => action.workspaceId === workspaceId)).toHaveLength(4);
   expect(claimed.map(({ id }) => id)).toContain(other);
+});
+
+test("a claim takes the comment action of a workspace first that has none in work, even if another workspace has more than a thousand accounts that waited longer", async () => {
+  await using other = await openDatabase();
+  const { sql } = other;
+  await insertActions(sql, { accounts: 1_100, perAccount: 1, status: "queued" });
+  const late = await request(sql, world.addAccount());
+  await other.migrationSql`vacuum analyze comment_actions, comment_action_queues`;
+
+  const [first, second] = [await claimOne(sql), await claimOne(sql)];
+
+  expect([first, second]).toContain(late);
 });
 
 test("claims and marks read few rows, even if the statistics of the database say that no comment action is open", async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { limitReached, platformUnavailable } from "@postrider/platforms/publishing/outcome";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { claimAccounts } from "#src/engagement/db/automation-accounts.ts";
+import { claimAccounts } from "#src/engagement/db/automation-claims.ts";
 import { pollAccount } from "#src/engagement/jobs/poll-comments/poll-comments.ts";
 import {
   claimAccount,
@@ -291,7 +291,7 @@ test("the accounts of a workspace with the fewest polls in progress are polled f
     const claimed = await claimAccounts(sql, limits);
     return claimed.map(({ workspaceId }) => workspaceId).toSorted();
   };
-  const busy = await insertDue(30, "1 hour");
+  const busy = await insertDue(1_100, "1 hour");
   const second = await insertDue(1, "1 minute");
   expect(await claimTwo()).toEqual([busy, second].toSorted());
   const third = await insertDue(2, "1 second");

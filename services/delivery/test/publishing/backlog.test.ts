@@ -314,6 +314,11 @@ test("a claim reads few rows of accounts with many due deletions, also while the
   const until = new Date(Date.now() + 60_000);
   const limit = { accountId: limited, workspaceId: randomUUID(), until };
   await sql.begin((tx) => delayAccounts(tx, [limit]));
+  // Postgres reads a table of one page as a whole.
+  await sql`
+    insert into deletion_queues (account_id, workspace_id, platform)
+    select gen_random_uuid(), gen_random_uuid(), 'x'
+    from generate_series(1, 1000)`;
   await database.migrationSql`vacuum analyze deletion_tasks, deletion_queues`;
   const claimAndCount = () =>
     sql.begin(async (tx) => {

@@ -66,7 +66,9 @@ function eventsOfRequests(sql: ISql) {
 
 /**
  * Locked posts are skipped: another replica starts them, or the next batch reads them again. The
- * status is checked under the lock, so exactly one replica starts a post. Targets are not written,
+ * status is checked under the lock, so exactly one replica starts a post. A post that a transaction
+ * changed after this statement began is left to the next batch as well, because the statement does
+ * not see the targets of the new version. Targets are not written,
  * because the API reports those of a publishing post as `publishing` anyway. Events are built in
  * SQL: thousands of posts may be due in one second, and building them in Node would take longer
  * than all else.
@@ -78,7 +80,7 @@ export async function startDuePosts(
   const { missedAfterMs, limit, ids = null } = options;
   const [batch] = await tx<StartedBatch[]>`
     with due as materialized (
-      select id, workspace_id
+      select id, workspace_id, version
       from posts
       where ${isDue(tx, options)}
       and ${ids === null ? tx`true` : tx`id = any(${ids as string[]}::uuid[])`}
@@ -93,6 +95,7 @@ export async function startDuePosts(
         version = post.version + 1,
         updated_at = greatest(post.updated_at, now())
       from due
+      join posts seen on seen.id = due.id and seen.workspace_id = due.workspace_id and seen.version = due.version
       where post.id = due.id
       and post.workspace_id = due.workspace_id
       returning post.id, post.workspace_id, post.version, post.cause, post.scheduled_at as due_at,

@@ -35,6 +35,12 @@ test.each([
     "",
   ],
   [
+    "its texts without control characters",
+    '<title>\0Sh\0ips &#7;&#x1b;[31m</title><meta name="description" content="\0&#127;All\0\0of them">',
+    "Sh ips [31m",
+    "All of them",
+  ],
+  [
     "entities that are not characters unchanged",
     "<title>&#0;&#xffffff;&nope;</title>",
     "&#0;&#xffffff;&nope;",

@@ -46,8 +46,15 @@ function decodeEntity(whole: string, decimal?: string, hex?: string, name?: stri
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
 }
 
+/** A page can contain control characters, NUL among them, which do not belong into a record. */
+const SPACES_AND_CONTROLS = /[\s\p{Cc}]+/gu;
+
 function clean(text: string, maxLength: number): string {
-  const decoded = text.replace(ENTITY, decodeEntity).toWellFormed().replaceAll(/\s+/g, " ").trim();
+  const decoded = text
+    .replace(ENTITY, decodeEntity)
+    .toWellFormed()
+    .replaceAll(SPACES_AND_CONTROLS, " ")
+    .trim();
   // The cut may leave half of a character of two UTF-16 units at the end.
   return decoded.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
 }

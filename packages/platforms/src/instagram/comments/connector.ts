@@ -80,7 +80,7 @@ export async function listComments(
   const read = await readGraphList(graph, { path, query: { fields: FIELDS }, limit, after });
   if (read.kind !== "list") return toReadFailure(read, MEANINGS);
   const comments = read.entries.flatMap((entry) => toComment(entry, graph.account) ?? []);
-  return { kind: "page", comments, next: read.next };
+  return { kind: "page", comments, next: read.next ?? undefined };
 }
 
 async function readComment(

@@ -1,6 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
-import { isUnlimited } from "./queue-schedule.ts";
 
 interface AccountRef {
   readonly workspaceId: string;
@@ -57,72 +56,6 @@ export async function pollNow(tx: TransactionSql, accountId: string): Promise<vo
     set poll_at = greatest(clock_timestamp(), limited_until),
       failures = 0
     where account_id = ${accountId}`;
-}
-
-function isPollDue(sql: ISql) {
-  return sql`poll_at <= now() and lease_until <= now() and ${isUnlimited(sql)}`;
-}
-
-/** SQL: whether an account of the platforms may be claimed now. */
-export function isAccountDue(sql: ISql, platforms: readonly string[]) {
-  return sql`
-    exists (
-      select from automation_accounts
-      where platform = any(${[...platforms]}::text[])
-      and ${isPollDue(sql)}
-    )`;
-}
-
-/** Limits the duration of a claim. */
-const MAX_DUE = 1_000;
-
-/**
- * The workspaces with the fewest polls in progress come first, and of each, the accounts that have
- * waited for longest.
- */
-export async function claimAccounts(
-  sql: ISql,
-  {
-    platform,
-    limit,
-    leaseMs,
-  }: { readonly platform: string; readonly limit: number; readonly leaseMs: number },
-): Promise<readonly (PolledAccount & { readonly latenessMs: number })[]> {
-  // An account that another transaction has locked is skipped, so that processes never wait for
-  // each other. The conditions are checked again under the lock.
-  return await sql<(PolledAccount & { latenessMs: number })[]>`
-    with waiting as materialized (
-      select account_id, due_at, is_polled,
-        count(*) filter (where is_polled) over (partition by workspace_id)
-          + row_number() over (partition by workspace_id, is_polled order by due_at) as turn
-      from (
-        select account_id, workspace_id, poll_at as due_at, lease_until > now() as is_polled
-        from automation_accounts
-        where platform = ${platform}
-        and poll_at <= now()
-        and (lease_until > now() or ${isUnlimited(sql)})
-        order by poll_at
-        limit ${MAX_DUE}
-      ) as d
-    ),
-    due as materialized (
-      select automation_accounts.account_id, poll_at
-      from waiting w
-      join automation_accounts on automation_accounts.account_id = w.account_id
-      where not w.is_polled
-      and ${isPollDue(sql)}
-      order by w.turn, w.due_at
-      limit ${limit}
-      for no key update of automation_accounts skip locked
-    )
-    update automation_accounts a
-    set fence = a.fence + 1,
-      lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    from due
-    where a.account_id = due.account_id
-    returning a.account_id, a.workspace_id, a.platform, a.fence::int as fence, a.failures, a.media_cursor,
-      now()::text as claimed_at,
-      (extract(epoch from now() - due.poll_at) * 1000)::float8 as lateness_ms`;
 }
 
 /** Returns the database's time after the lock was granted; undefined if the lease is lost. */

@@ -3,12 +3,11 @@ import { readClock } from "@postrider/shared/postgres/clock";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import {
-  claimAccounts,
-  isAccountDue,
   type PolledAccount,
   type PollEnd,
   releaseAccount,
 } from "#src/engagement/db/automation-accounts.ts";
+import { claimAccounts, isAccountDue } from "#src/engagement/db/automation-claims.ts";
 import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
@@ -31,9 +30,8 @@ import { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
 
 const IDLE_MS = 30_000;
 /**
- * Maximum number of accounts of one platform that a process polls at a time. It is below the number
- * of connections to one host, so that a platform that does not answer polls leaves connections for
- * publishing, and no platform delays another.
+ * Maximum number of accounts of one platform that a process polls at a time, so that no platform
+ * delays another.
  */
 const MAX_POLLS_PER_PLATFORM = 12;
 
