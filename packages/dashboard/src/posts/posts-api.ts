@@ -70,8 +70,8 @@ export const postsApi = {
       staleTime: Number.POSITIVE_INFINITY,
     }),
   retryAccount: (accountId: string, code: string) =>
-    retryAll(() =>
-      appApi<AccountRetryJson>("POST", `/accounts/${accountId}/retry`, { body: { code } }),
+    retryAll((after) =>
+      appApi<AccountRetryJson>("POST", `/accounts/${accountId}/retry`, { body: { code, after } }),
     ),
   resolve: (postId: string, accountId: string, body: ResolveTargetBodyJson) =>
     appApi<ResolvedTargetJson>("POST", `/posts/${postId}/targets/${accountId}/resolve`, { body }),

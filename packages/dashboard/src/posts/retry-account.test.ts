@@ -1,25 +1,20 @@
 import { expect, test } from "vitest";
 import { retryAll } from "./retry-account.ts";
 
-const answerOf = (retried: number, isMore: boolean, refused: readonly string[] = []) => ({
+const answerOf = (retried: number, nextAfter: string | null, refused: readonly string[] = []) => ({
   retried,
-  isMore,
+  isMore: nextAfter !== null,
+  nextAfter,
   refused: refused.map((postId) => ({ postId, code: "quota_exceeded" })),
 });
 
-test("failures beyond those of one request are retried too, and each refused post counts once", async () => {
-  const answers = [answerOf(49, true, ["a"]), answerOf(48, true, ["a", "b"]), answerOf(3, false)];
-  const result = await retryAll(() => Promise.resolve(answers.shift() ?? answerOf(0, false)));
-  expect(result).toEqual({ retried: 100, refused: 2 });
-  expect(answers).toEqual([]);
-});
-
-test("a request that retries nothing is the last one", async () => {
-  let requests = 0;
-  const refuse = () => {
-    requests += 1;
-    return Promise.resolve(answerOf(0, true, ["a"]));
-  };
-  expect(await retryAll(refuse)).toEqual({ retried: 0, refused: 1 });
-  expect(requests).toBe(1);
+test("failures beyond those of one request are retried too, also behind posts that were refused", async () => {
+  const answers = [answerOf(49, "b", ["a"]), answerOf(0, "d", ["c", "d"]), answerOf(3, null)];
+  const asked: (string | undefined)[] = [];
+  const result = await retryAll((after) => {
+    asked.push(after);
+    return Promise.resolve(answers.shift() ?? answerOf(0, null));
+  });
+  expect(result).toEqual({ retried: 52, refused: 3 });
+  expect(asked).toEqual([undefined, "b", "d"]);
 });

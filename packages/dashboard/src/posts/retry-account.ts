@@ -6,16 +6,16 @@ interface Retried {
   readonly refused: number;
 }
 
-/**
- * Retries all failures of an account. One request retries at most 50 posts; further ones follow
- * until none is left, or until one retries nothing: the next would get the same refusals again.
- */
-export async function retryAll(request: () => Promise<AccountRetryJson>): Promise<Retried> {
-  const refused = new Set<string>();
-  for (let retried = 0; ;) {
-    const answer = await request();
-    retried += answer.retried;
-    for (const { postId } of answer.refused) refused.add(postId);
-    if (!answer.isMore || answer.retried === 0) return { retried, refused: refused.size };
+/** Retries all failures of an account: a request goes on behind the last post of the one before. */
+export async function retryAll(
+  request: (after?: string) => Promise<AccountRetryJson>,
+): Promise<Retried> {
+  const sum = { retried: 0, refused: 0 };
+  for (let after: string | undefined; ;) {
+    const answer = await request(after);
+    sum.retried += answer.retried;
+    sum.refused += answer.refused.length;
+    if (answer.nextAfter === null) return sum;
+    after = answer.nextAfter;
   }
 }
