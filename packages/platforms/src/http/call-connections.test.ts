@@ -101,7 +101,7 @@ test("a small call passes while any number of uploads to the same platform hold 
   await Promise.allSettled(uploading);
 });
 
-test("an upload has a connection of its own, also where the platform offers HTTP/2", async () => {
+test("uploads and requests for tokens have connections of their own, also where the platform offers HTTP/2", async () => {
   const versions: string[] = [];
   const { port } = await listenWithHttp2((request, response) => {
     versions.push(request.httpVersion);
@@ -117,9 +117,10 @@ test("an upload has a connection of its own, also where the platform offers HTTP
     { method: "POST", url, body: bytesBody("video/mp4", { bytes: 1, read }) },
     never,
   );
+  await callPlatform({ method: "POST", url, returnsTokens: true }, never);
   await callPlatform({ method: "GET", url }, never);
 
-  expect(versions).toEqual(["1.1", "2.0"]);
+  expect(versions).toEqual(["1.1", "1.1", "2.0"]);
 });
 
 test("callPlatform gives up a call that still waits for its connection, and nothing of it reaches the platform later", async () => {

@@ -28,10 +28,14 @@ const CALL_TIMEOUT_MS = 30_000;
  */
 const agent = new Agent({ connectTimeout: CONNECT_TIMEOUT_MS });
 
-/** HTTP/2 would carry all bodies over one connection, whose flow control a slow upload can stop. */
-const uploadAgent = new Agent({ connectTimeout: CONNECT_TIMEOUT_MS, allowH2: false });
+/**
+ * For uploads, because HTTP/2 would carry all bodies over one connection, whose flow control a slow
+ * upload can stop. For tokens, because undici repeats a request whose HTTP/2 stream is refused, and
+ * some refresh tokens work once.
+ */
+const http1Agent = new Agent({ connectTimeout: CONNECT_TIMEOUT_MS, allowH2: false });
 
-/** `connectForeign` does not offer HTTP/2, so uploads need no agent of their own. */
+/** `connectForeign` does not offer HTTP/2, so it needs no second agent. */
 const foreignAgent = new Agent({ connect: connectForeign });
 
 /**
@@ -74,9 +78,9 @@ async function send(
   }
 }
 
-function agentOf({ isForeign, body }: PlatformRequest): Agent {
+function agentOf({ isForeign, body, returnsTokens }: PlatformRequest): Agent {
   if (isForeign === true) return foreignAgent;
-  return typeof body?.content === "object" ? uploadAgent : agent;
+  return returnsTokens === true || typeof body?.content === "object" ? http1Agent : agent;
 }
 
 /**
