@@ -6,6 +6,7 @@ import { Counter } from "../kit/counter.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
 import { Field, TextArea } from "../kit/field.tsx";
 import { useWords } from "../words/use-words.ts";
+import { describeInLists } from "./media-api.ts";
 import { mediaWords } from "./media-words.ts";
 
 const MAX_LENGTH = 1500;
@@ -62,8 +63,9 @@ export function useDescription(
       const saved = await api.updateMedia(id, {
         altText: value.trim() === "" ? null : value.trim(),
       });
+      describeInLists(client, saved);
       onSaved(saved.altText);
-      await client.invalidateQueries({ queryKey: ["media"] });
+      void client.invalidateQueries({ queryKey: ["media"] });
     } catch (caught) {
       setError(caught);
     } finally {

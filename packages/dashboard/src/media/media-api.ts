@@ -1,5 +1,5 @@
 import type { LibraryMediaJson, MediaLibraryJson } from "@postrider/rest/dashboard/media";
-import { infiniteQueryOptions } from "@tanstack/react-query";
+import { type InfiniteData, infiniteQueryOptions, type QueryClient } from "@tanstack/react-query";
 import { appApi } from "../api/app-api.ts";
 
 export interface LibraryFilter {
@@ -32,4 +32,21 @@ export interface LibraryMedia extends LibraryMediaJson {
 
 interface Library extends MediaLibraryJson {
   media: LibraryMedia[];
+}
+
+/** Shows a saved description before the lists are read again: the file may be used at once. */
+export function describeInLists(client: QueryClient, saved: Pick<LibraryMedia, "id" | "altText">) {
+  const describe = <Page extends MediaLibraryJson>(page: Page): Page => ({
+    ...page,
+    media: page.media.map((file) =>
+      file.id === saved.id ? { ...file, altText: saved.altText } : file,
+    ),
+  });
+  client.setQueriesData<InfiniteData<Library> | MediaLibraryJson>(
+    { queryKey: ["media", "list"] },
+    (list) => {
+      if (list === undefined) return undefined;
+      return "pages" in list ? { ...list, pages: list.pages.map(describe) } : describe(list);
+    },
+  );
 }
