@@ -179,7 +179,7 @@ const heldGauge = createGauge(
 /** On Kafka, data that is a copy exchanges no events. */
 function createEventGuard({ deploymentId }: Config, sql: Sql, logger: Logger): DeploymentGuard {
   return new DeploymentGuard({
-    activity: "the exchange of events on Kafka",
+    activity: "the exchange of events, if they are on Kafka,",
     heldGauge,
     readOwnership: () => readOwnership(sql, deploymentId),
     logger,

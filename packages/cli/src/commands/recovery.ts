@@ -138,7 +138,7 @@ function formatStatus(status: Json) {
   return formatRecord({
     publishing: formatHold(status),
     tokens: formatHold(status.tokens),
-    "events on Kafka": formatHold(status.events),
+    "events, if on Kafka": formatHold(status.events),
     "deletion of files": formatFiles(status.files),
     "object store of": formatStore(status.files),
     "data belongs to": formatPlace(belongs),
