@@ -137,9 +137,13 @@ const STOPS: readonly Stop[] = [
 
 /** Goes to another screen as a link does, without loading the page again. */
 async function go(page: Page, path: string): Promise<void> {
-  if ((await page.getByRole("dialog").count()) > 0) await page.keyboard.press("Escape");
   await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/app${path}`)})`);
-  await page.getByRole("heading", { level: 1 }).waitFor();
+  // A dialog of the stop before, which may open only now, hides what is behind it.
+  const isThere = async () => {
+    if ((await page.getByRole("dialog").count()) > 0) await page.keyboard.press("Escape");
+    return await page.getByRole("heading", { level: 1 }).isVisible();
+  };
+  await expect.poll(isThere).toBe(true);
 }
 
 const SEE = `({
@@ -161,9 +165,18 @@ interface Seen {
   readonly smallFields: readonly string[];
 }
 
+interface Look {
+  readonly locale: "en-GB" | "ko-KR";
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+  /** Both themes in a wide window, and one on a phone, have all colours and all parts. */
+  readonly hasAxe: boolean;
+}
+
 /** Returns what is wrong with what is open now. */
-async function findFaults(page: Page, stop: Stop, isWide: boolean): Promise<readonly string[]> {
+async function findFaults(page: Page, stop: Stop, look: Look): Promise<readonly string[]> {
   const { name, shows = [], showsWide = [] } = stop;
+  const isWide = look.width > PHONE;
   const expected = isWide ? [...shows, ...showsWide] : shows;
   await page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
   const see = () => page.evaluate<Seen>(SEE);
@@ -182,18 +195,18 @@ async function findFaults(page: Page, stop: Stop, isWide: boolean): Promise<read
     ...(tooWide > 0 ? [`${tooWide} pixels are beside the window`] : []),
     // A phone zooms into a field whose text has less than 16 pixels.
     ...(isWide ? [] : smallFields.map((field) => `the text of the field ${field} is too small`)),
-    ...(await findAccessibilityFaults(page)),
+    ...(look.hasAxe ? await findAccessibilityFaults(page) : []),
   ].map((fault) => `${name}: ${fault}`);
 }
 
-describe.each([
-  { locale: "en-GB", colorScheme: "light", width: 1280 },
-  { locale: "ko-KR", colorScheme: "dark", width: 1440 },
-  { locale: "en-GB", colorScheme: "dark", width: 390 },
-  { locale: "ko-KR", colorScheme: "light", width: 390 },
-] as const)("in $locale, $colorScheme, at $width pixels,", (look) => {
+describe.each<Look>([
+  { locale: "en-GB", colorScheme: "light", width: 1280, hasAxe: true },
+  { locale: "ko-KR", colorScheme: "dark", width: 1440, hasAxe: true },
+  { locale: "en-GB", colorScheme: "dark", width: PHONE, hasAxe: true },
+  { locale: "ko-KR", colorScheme: "light", width: PHONE, hasAxe: false },
+])("in $locale, $colorScheme, at $width pixels,", (look) => {
   test(
-    "each screen shows hostile texts as texts, fits its window and has no fault of accessibility",
+    `each screen shows hostile texts as texts and fits its window${look.hasAxe ? ", and axe-core finds nothing" : ""}`,
     { timeout: WALK_MS },
     async () => {
       await using dashboard = await openDashboard(browser, system, tenant.id, look);
@@ -202,7 +215,7 @@ describe.each([
       for (const stop of STOPS) {
         if (stop.path !== undefined) await go(page, stop.path);
         await stop.act?.(page);
-        faults.push(...(await findFaults(page, stop, look.width > PHONE)));
+        faults.push(...(await findFaults(page, stop, look)));
       }
       // The faults of the text in the composer are an answer that the browser notes.
       const others = complaints.filter((line) => !/ 422 .*\/posts\/validate$/.test(line));

@@ -111,6 +111,8 @@ export async function setup({
     return JSON.stringify(shared);
   };
   const server = createServer((request, response) => {
+    // Else a test file could ask on a connection that this server is just closing.
+    response.setHeader("connection", "close");
     answer(request.url).then(
       (text) => response.end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
