@@ -29,17 +29,14 @@ interface ConflictDialogProps {
  */
 export function ConflictDialog({ postId, mine, onKeepTheirs, onUseMine }: ConflictDialogProps) {
   const words = useWords(postWords).conflict;
-  const { zone, language } = useSettings();
-  const { data, refetch } = useQuery(postsApi.post(postId));
-  useEffect(() => void refetch(), [refetch]);
+  const { data, title } = useChangedPost(postId);
   const { run, isBusy, error } = useAct(async () => {
     await api.updatePost(postId, mine, { ifMatch: data?.etag });
     onUseMine();
   });
-  const changedAt = data && clockOf(toZoned(data.post.updatedAt, zone), language);
   return (
     <Dialog
-      title={words.title(changedAt ?? "…")}
+      title={title}
       onClose={onKeepTheirs}
       footer={
         <>
@@ -72,6 +69,16 @@ export function ConflictDialog({ postId, mine, onKeepTheirs, onUseMine }: Confli
       {error !== undefined && <ErrorNotice error={error} />}
     </Dialog>
   );
+}
+
+/** The post as it is now, and a title that says when it was changed. */
+export function useChangedPost(postId: string) {
+  const words = useWords(postWords).conflict;
+  const { zone, language } = useSettings();
+  const { data, refetch } = useQuery(postsApi.post(postId));
+  useEffect(() => void refetch(), [refetch]);
+  const changedAt = data && clockOf(toZoned(data.post.updatedAt, zone), language);
+  return { data, title: words.title(changedAt ?? "…") };
 }
 
 interface DifferenceProps {
