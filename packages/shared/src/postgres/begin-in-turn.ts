@@ -10,8 +10,17 @@ const LIMITS = { total: 4, perKey: 2, maxWaiting: Infinity, maxWaitMs: 10_000 };
 /** Large pages that are read at the same time: of one workspace one after the other. */
 const READ_LIMITS = { total: 4, perKey: 1, maxWaiting: Infinity, maxWaitMs: 10_000 };
 
-const changesByPool = new WeakMap<Sql, Semaphore>();
-const readsByPool = new WeakMap<Sql, Semaphore>();
+const changes = turnsByPool(LIMITS);
+const reads = turnsByPool(READ_LIMITS);
+
+function turnsByPool(limits: typeof LIMITS): (sql: Sql) => Semaphore {
+  const byPool = new WeakMap<Sql, Semaphore>();
+  return (sql) => {
+    const turns = byPool.get(sql) ?? new Semaphore(limits);
+    byPool.set(sql, turns);
+    return turns;
+  };
+}
 
 /**
  * Runs the transaction of a change that a client asked for, when at most one other change of its
@@ -26,10 +35,7 @@ export async function beginInTurn<T>(
   workspaceId: string,
   work: (tx: TransactionSql) => Promise<T>,
 ) {
-  const turns = changesByPool.get(sql) ?? new Semaphore(LIMITS);
-  changesByPool.set(sql, turns);
-  using _turn = await turns.acquire({ key: workspaceId });
-  return await sql.begin(work);
+  return await changes(sql).run(() => sql.begin(work), { key: workspaceId });
 }
 
 /**
@@ -40,7 +46,5 @@ export async function beginInTurn<T>(
  * @throws `unavailable` if its turn does not come for 10 s.
  */
 export async function readInTurn<T>(sql: Sql, workspaceId: string, read: () => Promise<T>) {
-  const turns = readsByPool.get(sql) ?? new Semaphore(READ_LIMITS);
-  readsByPool.set(sql, turns);
-  return await turns.run(read, { key: workspaceId });
+  return await reads(sql).run(read, { key: workspaceId });
 }

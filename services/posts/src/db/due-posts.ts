@@ -68,10 +68,9 @@ function eventsOfRequests(sql: ISql) {
  * Locked posts are skipped: another replica starts them, or the next batch reads them again. The
  * status is checked under the lock, so exactly one replica starts a post. A post that a transaction
  * changed after this statement began is left to the next batch as well, because the statement does
- * not see the targets of the new version. Targets are not written,
- * because the API reports those of a publishing post as `publishing` anyway. Events are built in
- * SQL: thousands of posts may be due in one second, and building them in Node would take longer
- * than all else.
+ * not see the targets of the new version. Targets are not written, because the API reports those of
+ * a publishing post as `publishing` anyway. Events are built in SQL: thousands of posts may be due
+ * in one second, and building them in Node would take longer than all else.
  */
 export async function startDuePosts(
   tx: TransactionSql,
