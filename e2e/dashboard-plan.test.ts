@@ -175,6 +175,7 @@ describe("around changes of the clocks", () => {
     await page.mouse.up();
     await chipOn(page, sunday, "03:00").waitFor();
     await expect.poll(() => timeOf(id)).toBe(`${sunday}T01:00:00.000Z`);
+    await page.getByRole("button", { name: "Undo" }).waitFor();
     await page.keyboard.press("u");
     await expect.poll(() => timeOf(id)).toBe(`${friday}T01:30:00.000Z`);
     expect(complaints).toEqual([]);
