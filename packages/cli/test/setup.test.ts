@@ -152,6 +152,8 @@ test("`topics grant --dry-run` lists the rights of each service's Kafka user and
       [operation, resource, pattern, name].join(" "),
     ),
   ).toEqual([
+    "write topic literal backlog.events.v1",
+    "describe topic literal backlog.events.v1",
     "write topic literal posts.events.v1",
     "describe topic literal posts.events.v1",
     "read topic literal delivery.events.v1",

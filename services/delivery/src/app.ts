@@ -36,7 +36,7 @@ import {
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
 import { listCommentActions } from "#src/engagement/operations/to-comment-action.ts";
 import { createDoctor, startPublishing, type Publishing } from "#src/publishing/app.ts";
-import { postsHandlers } from "#src/publishing/consumers/index.ts";
+import { PUBLISHING_HANDLERS } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
@@ -204,8 +204,9 @@ function readCursorKeys({ identity }: Config): CursorKeys {
  * redrives these events.
  */
 function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
+  const publishing = Object.values(PUBLISHING_HANDLERS).flat();
   const webhooks = Object.values(WEBHOOK_HANDLERS).flat();
-  return [...new Set([...postsHandlers, ...webhooks, ...engagement.handlers])];
+  return [...new Set([...publishing, ...webhooks, ...engagement.handlers])];
 }
 
 /** Fails unless the configuration has every key with which stored values are encrypted. */

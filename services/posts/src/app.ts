@@ -6,7 +6,7 @@ import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import type { Bus } from "@postrider/shared/bus";
-import { type EventHandler, startConsumer } from "@postrider/shared/bus/consumer";
+import { type EventHandler, startConsumers } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -193,18 +193,9 @@ async function startEvents(
   const { sql, logger } = deps;
   const bus = await openBus({ ...config, ...deps });
   const relay = startRelay({ sql, bus, service: config.service, logger });
-  const consumers = await Promise.all(
-    Object.entries(eventHandlers).map(([topic, handlers]) =>
-      startConsumer({
-        bus,
-        sql,
-        group: "posts",
-        topic,
-        handlers,
-        logger,
-        onCommitted: relay.nudge,
-      }),
-    ),
+  const consumers = await startConsumers(
+    { bus, sql, logger, group: "posts", onCommitted: relay.nudge },
+    eventHandlers,
   );
   return { bus, relay, consumer: together(consumers) };
 }

@@ -15,6 +15,7 @@ import {
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { PostPublishRequestedSchema as BacklogRequestSchema } from "@postrider/contracts/backlog/v1/backlog_events_pb";
 import {
   DeletionUpdatedSchema,
   TargetUpdatedSchema,
@@ -80,6 +81,7 @@ import { showAnswers, type ShownPost } from "./shown-posts.ts";
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 
 const EVENTS = [
+  BacklogRequestSchema,
   PostPublishRequestedSchema,
   PostPublishedSchema,
   PostPartialSchema,

@@ -148,6 +148,30 @@ test("several replicas together start a due post once", async () => {
   );
 });
 
+test("of many posts of one workspace that are due at once, the first 100 are requested in turn with those of others, and the rest in the topic for a backlog", async () => {
+  const busy = request();
+  const many = await Promise.all(
+    Array.from({ length: 103 }, (_, index) =>
+      posts.createPost({ ...busy, content: `many ${index}`, ...inMs(60_000 + index) }),
+    ),
+  );
+  const other = await posts.createPost({ ...request(), ...inMs(60_200) });
+  await posts.sql`delete from outbox`;
+  await passTime(61_000);
+
+  await startDueBatch(scheduler());
+
+  const events = await posts.sql<{ key: string; type: string; payload: object }[]>`
+    select key, type, payload from outbox order by id`;
+  const idsOf = (domain: string) =>
+    events
+      .filter(({ type }) => type === `postrider.${domain}.v1.PostPublishRequested`)
+      .map(({ key }) => key);
+  const ids = many.map(({ id }) => id);
+  expect(new Set(idsOf("posts"))).toEqual(new Set([...ids.slice(0, 100), other.id]));
+  expect(new Set(idsOf("backlog"))).toEqual(new Set(ids.slice(100)));
+});
+
 test("the publish request of a post names the accounts that an edit chose while the scheduler started another post", async () => {
   const [first, edited] = [
     await posts.createPost({ ...request(), ...inMs(60_000) }),

@@ -85,6 +85,18 @@ export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisp
   return { [Symbol.asyncDispose]: () => disposeInOrder([subscription, watch]) };
 }
 
+/** Each topic has a consumer of its own, so that none waits for the events of another one. */
+export async function startConsumers(
+  options: Omit<ConsumerOptions, "topic" | "handlers">,
+  handlersByTopic: Readonly<Record<string, readonly EventHandler[]>>,
+): Promise<readonly AsyncDisposable[]> {
+  return await Promise.all(
+    Object.entries(handlersByTopic).map(([topic, handlers]) =>
+      startConsumer({ ...options, topic, handlers }),
+    ),
+  );
+}
+
 type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group" | "onCommitted">;
 
 /** The same for the Kafka bus and the Postgres bus. */

@@ -11,6 +11,7 @@ export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   // Webhooks report what the events of delivery's own topics say.
   delivery: [
     "accounts.events.v1",
+    "backlog.events.v1",
     "delivery.events.v1",
     "engagement.events.v1",
     "media.events.v1",

@@ -1,6 +1,7 @@
 /** One topic each, so that an older consumer never stops at an event of a new domain. */
 export const PRODUCERS = {
   accounts: "accounts",
+  backlog: "posts",
   delivery: "delivery",
   engagement: "delivery",
   media: "media",

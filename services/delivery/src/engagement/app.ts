@@ -4,7 +4,7 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import { createConnectors } from "@postrider/platforms/platforms";
 import type { Bus } from "@postrider/shared/bus";
-import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
+import { startConsumers, type EventHandler } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import { withAdmission } from "@postrider/shared/connect/methods";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
@@ -91,7 +91,10 @@ export async function startEngagement(
     startRemovingOldRows(deps),
     ...startCleaningOldRows(deps, config),
     ...startMetricsJobs(deps),
-    ...(await startConsumers(deps, bus)),
+    ...(await startConsumers(
+      { bus, sql: deps.sql, logger: deps.logger, group: ENGAGEMENT_GROUP },
+      createEngagementHandlers(Object.keys(deps.connectors.metrics)),
+    )),
   ]);
   const watch = watchPool(deps.sql, "engagement", POOL_SIZE);
   return {
@@ -118,18 +121,6 @@ function startMetricsJobs(deps: EngagementDeps): readonly AsyncDisposable[] {
   const thinning = startThinMetricsHistory(deps);
   if (!deps.settings.isMetricsRefreshOn) return [thinning];
   return [thinning, startCountMetrics(deps), startRefreshMetrics(deps)];
-}
-
-async function startConsumers(
-  { sql, logger, connectors }: EngagementDeps,
-  bus: Bus,
-): Promise<readonly AsyncDisposable[]> {
-  const handlers = createEngagementHandlers(Object.keys(connectors.metrics));
-  return await Promise.all(
-    Object.entries(handlers).map(([topic, own]) =>
-      startConsumer({ bus, sql, logger, group: ENGAGEMENT_GROUP, topic, handlers: own }),
-    ),
-  );
 }
 
 export function createEngagementDeps(options: EngagementOptions): EngagementDeps {

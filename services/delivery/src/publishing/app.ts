@@ -11,7 +11,7 @@ import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import { createConnectors } from "@postrider/platforms/platforms";
 import type { Bus } from "@postrider/shared/bus";
-import { startConsumer } from "@postrider/shared/bus/consumer";
+import { startConsumers } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { newId } from "@postrider/shared/ids";
@@ -25,7 +25,7 @@ import { endFormerLeases } from "#src/calls/table.ts";
 import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { Config } from "#src/config.ts";
 import { createMediaSource } from "#src/publishing/clients/media.ts";
-import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
+import { PUBLISHING_HANDLERS } from "#src/publishing/consumers/index.ts";
 import { DELETION_TABLE } from "#src/publishing/db/deletions.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
@@ -122,20 +122,15 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     claims.nudge();
     deletions.nudge();
   };
-  const consumer = await startConsumer({
-    bus,
-    sql,
-    group: config.service,
-    topic: POSTS_TOPIC,
-    handlers: postsHandlers,
-    logger,
-    onCommitted: nudge,
-  });
+  const consumers = await startConsumers(
+    { bus, sql, logger, group: config.service, onCommitted: nudge },
+    PUBLISHING_HANDLERS,
+  );
   return {
     nudge,
     check: createLookCheck("tasks", () => claims.claimAgeMs()),
     [Symbol.asyncDispose]: () =>
-      disposeInOrder([together([...jobs, deletions, claims, consumer]), media]),
+      disposeInOrder([together([...jobs, deletions, claims, ...consumers]), media]),
   };
 }
 

@@ -3,7 +3,7 @@ import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { createMediaLinks } from "@postrider/rest/media/links";
 import type { Bus } from "@postrider/shared/bus";
-import { startConsumer } from "@postrider/shared/bus/consumer";
+import { startConsumers } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { newId } from "@postrider/shared/ids";
@@ -79,7 +79,10 @@ export async function startWebhooks({
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
   const others = startUpkeep({ sql, logger, historyDays, historyBytes });
-  const consumers = await startConsumers({ bus, sql, logger, onCommitted: composer.nudge });
+  const consumers = await startConsumers(
+    { bus, sql, logger, group: WEBHOOKS_GROUP, onCommitted: composer.nudge },
+    WEBHOOK_HANDLERS,
+  );
   const jobs = together([...consumers, composer, dispatcher, ...others, partitions]);
   const watch = watchPool(sql, "webhooks", POOL_SIZE);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
@@ -134,17 +137,4 @@ function toComposerDeps({ media, webhooks }: Config, peers: WebhooksOptions["pee
     links: createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs }),
     locale: webhooks.defaultLocale,
   };
-}
-
-async function startConsumers(options: {
-  readonly bus: Bus;
-  readonly sql: Sql;
-  readonly logger: Logger;
-  readonly onCommitted: () => void;
-}): Promise<readonly AsyncDisposable[]> {
-  return await Promise.all(
-    Object.entries(WEBHOOK_HANDLERS).map(([topic, handlers]) =>
-      startConsumer({ ...options, group: WEBHOOKS_GROUP, topic, handlers }),
-    ),
-  );
 }

@@ -52,7 +52,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { expect } from "vitest";
 import type { CallStatus } from "#src/calls/call.ts";
 import { MIGRATIONS } from "#src/config.ts";
-import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
+import { PUBLISHING_HANDLERS } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import type { StoredHandles } from "#src/publishing/domain/task.ts";
@@ -561,7 +561,11 @@ export async function lastDeletion(sql: Sql, target: TestTarget) {
 
 /** Passes events to the delivery service's event consumer, as the message bus does. */
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
-  const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
+  const handle = createBatchHandler({
+    topic: "posts.events.v1",
+    handlers: PUBLISHING_HANDLERS["posts.events.v1"],
+    logger,
+  });
   await sql.begin((tx) => handle(tx, records));
   nudgeWorkers(sql);
 }
@@ -663,7 +667,7 @@ export function createRpcClients(sql: Sql) {
       sql,
       deploymentId: DEPLOYMENT,
       nudgeClaims: () => undefined,
-      handlers: postsHandlers,
+      handlers: PUBLISHING_HANDLERS["posts.events.v1"],
     }),
   );
   return {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { postsHandlers } from "#src/publishing/consumers/index.ts";
+import { PUBLISHING_HANDLERS } from "#src/publishing/consumers/index.ts";
 import {
   consume,
   logger,
@@ -73,6 +73,26 @@ test("when two publish requests of a target arrive in any order, only the newer 
   expect(world.calls).toHaveLength(1);
 });
 
+test("a publish request of the topic for a backlog is published once, also when the sweep repeats it in the other topic", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const [target, last] = [world.addTarget(), world.addTarget()];
+  const repeated = toRecord([target]);
+  const type = "postrider.backlog.v1.PostPublishRequested";
+  const record = { ...repeated, headers: { ...repeated.headers, ce_type: type } };
+  const topic = "backlog.events.v1";
+  const handle = createBatchHandler({ topic, handlers: PUBLISHING_HANDLERS[topic], logger });
+  await using _worker = startWorker(database, world);
+
+  await database.sql.begin((tx) => handle(tx, [record]));
+  await consume(database.sql, [repeated]);
+  await untilStatus(database.sql, target, "published");
+  await consume(database.sql, [repeated, toRecord([last])]);
+
+  await untilStatus(database.sql, last, "published");
+  expect(world.calls).toHaveLength(2);
+});
+
 test("a publish request that cannot be handled becomes a parked event, and the other publish requests that arrived with it are queued", async () => {
   await using database = await openDatabase();
   const world = new World();
@@ -80,7 +100,7 @@ test("a publish request that cannot be handled becomes a parked event, and the o
   const bad = toRecord([world.addTarget({ accountId: "no-uuid" })]);
   const handle = createBatchHandler({
     topic: "posts.events.v1",
-    handlers: postsHandlers,
+    handlers: PUBLISHING_HANDLERS["posts.events.v1"],
     logger,
     maxTries: 1,
   });

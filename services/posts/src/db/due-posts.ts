@@ -1,3 +1,4 @@
+import { PostPublishRequestedSchema as BacklogRequestSchema } from "@postrider/contracts/backlog/v1/backlog_events_pb";
 import { PostPublishRequestedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
@@ -50,11 +51,24 @@ export async function listDuePosts(sql: ISql, options: DueOptions): Promise<read
   return rows.map(({ id }) => id);
 }
 
+/**
+ * Posts of one workspace in a batch, the earliest, that are requested before or between the posts
+ * of others. The rest go to the topic for a backlog, so that requests of others wait for none of
+ * them. A request may overtake another one of its post: delivery takes each generation once, and
+ * none that was cancelled.
+ */
+const TURN_POSTS = 100;
+
 /** A test checks that these events equal those that `postPublishRequested` builds. */
 function eventsOfRequests(sql: ISql) {
   return sql`
     insert into outbox (event_id, type, key, payload, headers)
-    select gen_random_uuid(), ${PostPublishRequestedSchema.typeName}, id,
+    select gen_random_uuid(),
+      case when row_number() over (partition by workspace_id order by due_at, id) <= ${TURN_POSTS}
+        then ${PostPublishRequestedSchema.typeName}
+        else ${BacklogRequestSchema.typeName}
+      end,
+      id,
       json_build_object(
         'workspaceId', workspace_id, 'postId', id, 'version', version::text, 'targets', list,
         'dueAt', to_char(due_at at time zone 'utc', ${RFC_3339}),

@@ -1,4 +1,5 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { PostPublishRequestedSchema as BacklogRequestSchema } from "@postrider/contracts/backlog/v1/backlog_events_pb";
 import {
   type PostDeletionRequested,
   PostDeletionRequestedSchema,
@@ -7,12 +8,15 @@ import {
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { type EventHandler, handleEvents } from "@postrider/shared/bus/consumer";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { type DeletionRequest, insertDeletions } from "#src/publishing/db/deletions.ts";
 import { insertRequests, type PublishRequest } from "#src/publishing/db/tasks.ts";
 
-function toRequests(event: PostPublishRequested, cause: Cause): readonly PublishRequest[] {
+type RequestEvent = Omit<PostPublishRequested, "$typeName" | "exhausted">;
+
+function toRequests(event: RequestEvent, cause: Cause): readonly PublishRequest[] {
   const { workspaceId, postId, dueAt, publishBefore } = event;
   if (dueAt === undefined || publishBefore === undefined)
     throw new Error("the event has no due_at or publish_before");
@@ -36,11 +40,14 @@ function toRequests(event: PostPublishRequested, cause: Cause): readonly Publish
 }
 
 /** Existing publish tasks stay, so that a repeated event does not publish a post again. */
-const onPostPublishRequested = handleEvents(PostPublishRequestedSchema, async (tx, events) => {
+async function queueTargets(
+  tx: TransactionSql,
+  events: readonly { readonly message: RequestEvent; readonly cause: Cause }[],
+): Promise<void> {
   const requests = events.flatMap(({ message, cause }) => toRequests(message, cause));
   if (requests.length > 0) await insertRequests(tx, requests);
   failpoint("delivery.in-consumer");
-});
+}
 
 function toDeletions(
   { workspaceId, postId, targets }: PostDeletionRequested,
@@ -62,13 +69,11 @@ const onPostDeletionRequested = handleEvents(PostDeletionRequestedSchema, async 
   failpoint("delivery.in-consumer");
 });
 
-export const POSTS_TOPIC = "posts.events.v1";
-
-/**
- * Handlers of the events that the posts service publishes. Events of other types in the same topic
- * are skipped.
- */
-export const postsHandlers: readonly EventHandler[] = [
-  onPostPublishRequested,
-  onPostDeletionRequested,
-];
+/** The handlers by topic. Events of other types in the same topic are skipped. */
+export const PUBLISHING_HANDLERS = {
+  "backlog.events.v1": [handleEvents(BacklogRequestSchema, queueTargets)],
+  "posts.events.v1": [
+    handleEvents(PostPublishRequestedSchema, queueTargets),
+    onPostDeletionRequested,
+  ],
+} satisfies Readonly<Record<string, readonly EventHandler[]>>;
