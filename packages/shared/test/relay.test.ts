@@ -1,4 +1,5 @@
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { PostPublishRequestedSchema as BacklogRequestSchema } from "@postrider/contracts/backlog/v1/backlog_events_pb";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { RefusedRecordsError, type Bus, type BusRecord } from "#src/bus.ts";
@@ -99,6 +100,23 @@ test("an event that the broker refuses permanently is parked, and all other even
       error: "RefusedRecordsError: MESSAGE_TOO_LARGE",
     })),
   );
+});
+
+test("an event is published before those of a backlog that were committed earlier", async () => {
+  const backlog = Array.from({ length: 600 }, (_, index) => `late ${index}`);
+  await database.sql.begin((tx) =>
+    appendEvents(
+      tx,
+      backlog.map((key) => outboxEvent(BacklogRequestSchema, { postId: key }, key)),
+    ),
+  );
+  await append(["other"]);
+  const broker = createBroker(() => Promise.resolve());
+
+  await using _relay = startRelay({ sql: database.sql, bus: broker, service: "posts", logger });
+
+  await eventually(async () => expect(await countOutbox()).toBe(0));
+  expect(broker.taken).toEqual(["other", ...backlog]);
 });
 
 /**

@@ -489,6 +489,9 @@ create table outbox (
   created_at timestamptz not null default now()
 );
 
+-- The relay reads these first, and skips no row of a backlog for it.
+create index outbox_before_backlog on outbox (id) where type not like 'postrider.backlog.%';
+
 create table parked_events (
   id uuid primary key,
   -- 'in': a handler of this service failed for the event; 'out': the broker refused the event for good.

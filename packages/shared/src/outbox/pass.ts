@@ -1,4 +1,5 @@
 import type { Bus } from "#src/bus.ts";
+import { domainsOf } from "#src/bus/topics.ts";
 import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
@@ -45,6 +46,8 @@ export type PassResult =
     };
 
 const MAX_ROWS = 500;
+/** Of a backlog, in addition. */
+const MAX_BACKLOG_ROWS = 250;
 /** Maximum size of one transaction, so that it stays within its deadline. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;
@@ -58,7 +61,7 @@ export async function runPass(options: PassOptions, input: PassInput): Promise<P
   const { floor, stored, requestRows, isCareful } = input;
   return await options.sql.begin(async (tx): Promise<PassResult> => {
     // Sent together and executed in order, so the rows are those after the lock.
-    const [isLocked, found] = await Promise.all([tryLock(tx), nextRows(tx, floor)]);
+    const [isLocked, found] = await Promise.all([tryLock(tx), nextOf(tx, options.service, floor)]);
     if (!isLocked) return "busy";
     failpoint("relay.locked");
     const known = new Set(stored.map(({ eventId }) => eventId));
@@ -68,7 +71,7 @@ export async function runPass(options: PassOptions, input: PassInput): Promise<P
     const publish = { ...options, publishTimeoutMs, requestRows, isCareful };
     // There, a failure rolls back everything, so that the rows can be deleted at the same time.
     const isAtomic = options.bus.system === "postgresql" && !isCareful;
-    const isFull = found.length === MAX_ROWS || rows.length < unsent.length;
+    const isFull = found.length >= MAX_BACKLOG_ROWS || rows.length < unsent.length;
     const [{ done, failedTopics: _failed, ...result }] = await Promise.all([
       publishOrPassBy(tx, { rows, isFull, floor, known }, publish),
       isAtomic ? deleteRows(tx, rows) : undefined,
@@ -97,18 +100,49 @@ export async function holdRelays(tx: TransactionSql): Promise<void> {
     select pg_try_advisory_xact_lock_shared(hashtext('postrider.relay'), hashtext(current_schema()))`;
 }
 
+const COLUMNS = "id, event_id, type, key, payload, headers, created_at";
+/** An index of the posts service has this condition, so that no row of a backlog is read for it. */
+const NOT_OF_BACKLOG = "type not like 'postrider.backlog.%'";
+
 /**
  * @param floor See `OutboxFloor`.
  * @param without Types of events to leave out.
  */
 export function nextRows(sql: ISql, floor: number, without: readonly string[] = []) {
   return sql<OutboxRow[]>`
-    select id, event_id, type, key, payload, headers, created_at
+    select ${sql.unsafe(COLUMNS)}
     from outbox
     where id >= ${floor}
     ${without.length === 0 ? sql`` : sql`and type <> all(${without as string[]}::text[])`}
     order by id
     limit ${MAX_ROWS}`;
+}
+
+/** Events of a backlog come after all others, however many wait. */
+function nextOf(sql: ISql, service: string, floor: number) {
+  if (!domainsOf(service).includes("backlog")) return nextRows(sql, floor);
+  return sql<OutboxRow[]>`
+    select ${sql.unsafe(COLUMNS)}
+    from (
+      (
+        select ${sql.unsafe(COLUMNS)}, false as is_late
+        from outbox
+        where id >= ${floor}
+        and ${sql.unsafe(NOT_OF_BACKLOG)}
+        order by id
+        limit ${MAX_ROWS}
+      )
+      union all
+      (
+        select ${sql.unsafe(COLUMNS)}, true as is_late
+        from outbox
+        where id >= ${floor}
+        and not (${sql.unsafe(NOT_OF_BACKLOG)})
+        order by id
+        limit ${MAX_BACKLOG_ROWS}
+      )
+    ) as next
+    order by is_late, id`;
 }
 
 interface UnsentRows {
