@@ -108,7 +108,7 @@ function endedSessions(limits: Dependencies["sessionLimits"]): RowCleaning {
 
 const OLD_KEYS: RowCleaning = {
   job: "clean-api-keys",
-  rows: "API keys that were revoked or expired over 400 days ago",
+  rows: "API keys that were revoked or expired over 30 days ago",
   idleMs: 6 * 3_600_000,
   pageRows: 1000,
   deleteRows: deleteOldKeys,

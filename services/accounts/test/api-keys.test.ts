@@ -89,8 +89,8 @@ test("a workspace has at most 500 API keys that work", async () => {
   const { workspaceId } = await createTenant(app);
   await sql`
     with keys as (
-      insert into api_keys (id, hash, prefix, name, scopes)
-      select gen_random_uuid(), sha256(n::text::bytea), 'pr', 'many', '{posts:read}'
+      insert into api_keys (id, hash, prefix, name, scopes, created_at)
+      select gen_random_uuid(), sha256(n::text::bytea), 'pr', 'many', '{posts:read}', now() - interval '2 days'
       from generate_series(1, 499) as n
       returning id
     )
@@ -103,6 +103,41 @@ test("a workspace has at most 500 API keys that work", async () => {
   });
   await sql`update api_keys set revoked_at = now() where name = 'many'`;
   expect((await app.apiKeys.createApiKey(wanted)).apiKey).toMatchObject({ name: "more" });
+});
+
+test("a workspace makes at most 500 API keys in a day, however soon they end", async () => {
+  const { sql } = database;
+  const { workspaceId } = await createTenant(app);
+  await sql`
+    with keys as (
+      insert into api_keys (id, hash, prefix, name, scopes, expires_at)
+      select gen_random_uuid(), sha256(('short' || n)::bytea), 'pr', 'short', '{posts:read}', now()
+      from generate_series(1, 499) as n
+      returning id
+    )
+    insert into api_key_workspaces (api_key_id, workspace_id)
+    select id, ${workspaceId}
+    from keys`;
+  const wanted = { name: "more", workspaceIds: [workspaceId], scopes: ["posts:read"] };
+  await expect(app.apiKeys.createApiKey(wanted)).rejects.toMatchObject({ reason: "rate_limited" });
+  await sql`update api_keys set created_at = now() - interval '25 hours' where name = 'short'`;
+  expect((await app.apiKeys.createApiKey(wanted)).apiKey).toMatchObject({ name: "more" });
+});
+
+test("an API key is listed until a week after it expired", async () => {
+  const { sql } = database;
+  const { workspaceId, keyId } = await createTenant(app);
+  const make = async (daysAgo: number) => {
+    const wanted = { name: "expired", workspaceIds: [workspaceId], scopes: ["posts:read"] };
+    const { apiKey } = await app.apiKeys.createApiKey(wanted);
+    const id = apiKey?.id ?? "";
+    await sql`update api_keys set expires_at = now() - ${daysAgo} * interval '1 day' where id = ${id}`;
+    return id;
+  };
+  await make(8);
+  const recent = await make(6);
+  const { apiKeys } = await app.apiKeys.listApiKeys({ workspaceId });
+  expect(apiKeys.map(({ id }) => id)).toEqual([recent, keyId]);
 });
 
 test("Admit returns the workspace of an API key, the workspace's request limit and the number of requests granted to the gateway", async () => {

@@ -266,6 +266,24 @@ test("revoking an API key ends the keys that were made in its sessions, and thos
   expect((await fixture.app.apiKeys.revokeApiKey({ id: keyId })).madeKeys).toEqual([]);
 });
 
+test("an API key can be revoked however many keys it has made that have expired, and those that work end with it", async () => {
+  const { workspaceId, keyId } = await createTenant(fixture.app);
+  const child = await makeKey(workspaceId, keyId);
+  await fixture.sql`
+    with made as (
+      insert into api_keys (id, hash, prefix, name, scopes, makers, expires_at)
+      select gen_random_uuid(), sha256((n || ${keyId})::bytea), 'pr', 'expired', '{posts:read}',
+        array[${keyId}::uuid], now()
+      from generate_series(1, 2000) as n
+      returning id
+    )
+    insert into api_key_workspaces (api_key_id, workspace_id)
+    select id, ${workspaceId}
+    from made`;
+  const { madeKeys } = await fixture.app.apiKeys.revokeApiKey({ id: keyId });
+  expect(madeKeys.map(({ id }) => id)).toEqual([child.id]);
+});
+
 test("a key that is made while one of its makers is revoked does not outlive it", async () => {
   for (let round = 0; round < 10; round += 1) {
     const { workspaceId, keyId } = await createTenant(fixture.app);

@@ -209,7 +209,7 @@ test("the removal of a workspace leaves no row of it in any table of accounts, a
   await expectRemoved(database.migrationSql, ids, before);
 });
 
-test("API keys that were revoked or expired over 400 days ago are deleted, and younger and working ones stay", async () => {
+test("API keys that were revoked or expired over 30 days ago are deleted, and younger and working ones stay", async () => {
   const { app, sql } = fixture;
   const tenant = await createTenant(app);
   const make = async (column: "revoked_at" | "expires_at", days: number) => {
@@ -222,9 +222,9 @@ test("API keys that were revoked or expired over 400 days ago are deleted, and y
     await sql`update api_keys set ${sql(column)} = now() - ${days} * interval '1 day' where id = ${id}`;
     return id;
   };
-  await make("revoked_at", 401);
-  await make("expires_at", 401);
-  const kept = [tenant.keyId, await make("revoked_at", 399), await make("expires_at", 399)];
+  await make("revoked_at", 31);
+  await make("expires_at", 31);
+  const kept = [tenant.keyId, await make("revoked_at", 29), await make("expires_at", 29)];
   expect(await deleteOldKeys(sql, 100)).toBe(2);
   const left = await sql<{ id: string }[]>`
     select api_key_id as id from api_key_workspaces where workspace_id = ${tenant.workspaceId} order by 1`;

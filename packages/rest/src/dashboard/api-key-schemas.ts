@@ -24,7 +24,10 @@ export const DashboardApiKey = Type.Object(
 );
 export type DashboardApiKey = Static<typeof DashboardApiKey>;
 
-/** Answer of `GET /app/api/keys`: all keys of the workspace that are not revoked, newest first. */
+/**
+ * Answer of `GET /app/api/keys`: the keys of the workspace, newest first, without revoked ones and
+ * those that expired over a week ago.
+ */
 export const DashboardApiKeyList = Type.Object(
   { keys: Type.Array(DashboardApiKey) },
   { $id: "DashboardApiKeyList" },

@@ -53,21 +53,36 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
   return row;
 }
 
-/** Of the workspace with the most. */
-export async function countMostKeys(sql: ISql, workspaceIds: readonly string[]): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count
-    from api_key_workspaces m
-    join api_keys k on k.id = m.api_key_id
-    where m.workspace_id = any(${workspaceIds}::uuid[])
-    and k.revoked_at is null
-    and (k.expires_at is null or k.expires_at > now())
-    group by m.workspace_id
-    order by count desc
-    limit 1`;
-  return row?.count ?? 0;
+/** SQL condition on the key `k`. */
+function doesWork(sql: ISql) {
+  return sql`k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
 }
 
+interface KeyCounts {
+  readonly working: number;
+  /** Made within the last day, also those that do not work any more. */
+  readonly recent: number;
+}
+
+/** Of the workspace with the most. */
+export async function countMostKeys(
+  sql: ISql,
+  workspaceIds: readonly string[],
+): Promise<KeyCounts> {
+  const [row] = await sql<[KeyCounts]>`
+    select coalesce(max(working), 0)::int as working, coalesce(max(recent), 0)::int as recent
+    from (
+      select count(*) filter (where ${doesWork(sql)}) as working,
+        count(*) filter (where k.created_at > now() - interval '1 day') as recent
+      from api_key_workspaces m
+      join api_keys k on k.id = m.api_key_id
+      where m.workspace_id = any(${workspaceIds}::uuid[])
+      group by m.workspace_id
+    ) as counted`;
+  return row;
+}
+
+/** Those that expired over a week ago are left out: nothing bounds how many have ended. */
 export async function listApiKeysOfWorkspace(
   sql: ISql,
   workspaceId: string,
@@ -92,14 +107,16 @@ export async function listApiKeysOfWorkspace(
     join api_keys k on k.id = m.api_key_id
     where m.workspace_id = ${workspaceId}
     and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > now() - interval '7 days')
     order by k.id desc`;
 }
 
 export type LockedKey = ApiKeyRow & { readonly isRevoked: boolean };
 
 /**
- * The key, then those that it made and that they made, as far as these are not revoked. Locked in
- * the order of their ids, as everywhere.
+ * The key, then those that it made and that they made, as far as these work. Of those that have
+ * ended there can be more than one transaction ends. Locked in the order of their ids, as
+ * everywhere.
  */
 export async function lockKeysOfChain(
   tx: TransactionSql,
@@ -118,7 +135,7 @@ export async function lockKeysOfChain(
       ) as workspace_ids
     from api_keys k
     where k.id = ${id}
-    or (k.makers @> ${[id]}::uuid[] and k.revoked_at is null)
+    or (k.makers @> ${[id]}::uuid[] and ${doesWork(tx)})
     order by k.id
     for no key update of k`;
   return rows.toSorted((one, other) => Number(other.id === id) - Number(one.id === id));
@@ -171,13 +188,13 @@ export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promi
     )`;
 }
 
-/** Those that have not worked for 400 days. Their names stay in the audit log until its own end. */
+/** Those that have not worked for 30 days. Their names stay in the audit log until its own end. */
 export async function deleteOldKeys(sql: ISql, limit: number): Promise<number> {
   const { count } = await sql`
     with old as materialized (
       select id
       from api_keys
-      where least(revoked_at, expires_at) < now() - interval '400 days'
+      where least(revoked_at, expires_at) < now() - interval '30 days'
       limit ${limit}
       for update skip locked
     ),

@@ -6,7 +6,13 @@ import type {
   CreateApiKeyResponseSchema,
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { invalidRequest, notFound, unprocessable, type Violation } from "@postrider/shared/errors";
+import {
+  invalidRequest,
+  notFound,
+  ServiceError,
+  unprocessable,
+  type Violation,
+} from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
@@ -42,6 +48,9 @@ function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
 const MAX_KEYS = 500;
 /** That one key makes in its sessions, with those that they make. */
 const MAX_MADE_KEYS = 100;
+/** Of a workspace in a day, also those that end at once: their rows stay for a month. */
+const MAX_NEW_KEYS = 500;
+const RETRY_MS = 3_600_000;
 
 type Asked = Omit<NewApiKey, "grantor">;
 
@@ -54,7 +63,10 @@ async function insertAudited(sql: Sql, key: Asked): Promise<ApiKeyRow | undefine
   return await sql.begin(async (tx) => {
     await assertUnfrozen(tx, key.workspaceIds);
     const grantor = await lockGrantor(tx, findContext()?.origin ?? {}, key.workspaceIds);
-    assertFewer(await countMostKeys(tx, key.workspaceIds), MAX_KEYS);
+    const { working, recent } = await countMostKeys(tx, key.workspaceIds);
+    assertFewer(working, MAX_KEYS);
+    if (recent >= MAX_NEW_KEYS)
+      throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_MS });
     const [firstKeyId] = grantor.chain;
     if (firstKeyId !== undefined) assertFewer(await countMadeKeys(tx, firstKeyId), MAX_MADE_KEYS);
     const row = await insertApiKey(tx, { ...key, grantor });

@@ -89,7 +89,8 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
 export const ApiKeyService: GenService<{
   /**
    * CreateApiKey creates a key. Only this answer contains the key itself.
-   * Errors: invalid_request for an unknown scope, no workspace, an expiry in the past; not_found for an unknown workspace.
+   * Errors: invalid_request for an unknown scope, no workspace, an expiry in the past; not_found for an unknown workspace;
+   * validation_failed with too_many_keys; rate_limited when the workspace made 500 keys within a day.
    */
   createApiKey: {
     methodKind: "unary";
@@ -97,7 +98,7 @@ export const ApiKeyService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * ListApiKeys returns the keys of a workspace, newest first, without revoked keys.
+   * ListApiKeys returns the keys of a workspace, newest first, without revoked keys and those that expired over a week ago.
    * Errors: not_found for an unknown workspace.
    */
   listApiKeys: {
