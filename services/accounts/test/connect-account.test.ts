@@ -111,6 +111,41 @@ test("a workspace has at most 1,000 connected accounts, and can connect each of 
   expect(account).toMatchObject({ status: "active" });
 });
 
+test("an account that was disconnected counts as a new one when 1,000 accounts are connected", async () => {
+  const { app, sql } = fixture;
+  const { workspaceId } = await createTenant(app);
+  const platform = "telegram";
+  const request = { workspaceId, platform, login: await createCredentials(platform) };
+  const { account } = await app.accounts.connectAccount(request);
+  const ref = { workspaceId, accountId: account?.id ?? "" };
+  await app.accounts.disconnectAccount({ ref });
+  await sql`
+    insert into accounts (id, workspace_id, platform, external_id, username, display_name, status)
+    select gen_random_uuid(), ${workspaceId}, 'bluesky', 'did:plc:' || n, 'user' || n, 'user' || n, 'active'
+    from generate_series(1, 1000) as n`;
+  await expect(app.accounts.connectAccount(request)).rejects.toMatchObject({
+    violations: [{ code: "too_many_accounts", limit: 1_000, actual: 1_001 }],
+  });
+  await sql`update accounts set status = 'disconnected' where external_id = 'did:plc:1'`;
+  const again = await app.accounts.connectAccount(request);
+  expect(again.account).toMatchObject({ id: ref.accountId, status: "active" });
+});
+
+test("a workspace knows at most 10,000 accounts, with those that were disconnected", async () => {
+  const { app, sql } = fixture;
+  const { workspaceId } = await createTenant(app);
+  await sql`
+    insert into accounts (id, workspace_id, platform, external_id, username, display_name, status)
+    select gen_random_uuid(), ${workspaceId}, 'bluesky', 'did:plc:' || n, 'user' || n, 'user' || n, 'disconnected'
+    from generate_series(1, 10000) as n`;
+  const login = await createCredentials("telegram");
+  await expect(
+    app.accounts.connectAccount({ workspaceId, platform: "telegram", login }),
+  ).rejects.toMatchObject({
+    violations: [{ code: "too_many_accounts", limit: 10_000, actual: 10_001 }],
+  });
+});
+
 test("ConnectAccount returns `not_found` for an unknown workspace", async () => {
   const login = await createCredentials("bluesky");
   for (const id of ["x", "0198a6a4-0000-7000-8000-000000000001"])

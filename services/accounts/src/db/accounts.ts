@@ -81,13 +81,18 @@ export async function listAccountsOfWorkspace(
     order by a.connected_at desc, a.id desc`;
 }
 
-export async function countConnected(sql: ISql, workspaceId: string): Promise<number> {
-  const [row] = await sql<[{ count: number }]>`
-    select count(*)::int as count
+interface OwnAccounts {
+  readonly connected: number;
+  /** Also disconnected ones, which keep their rows. */
+  readonly known: number;
+}
+
+export async function countOwnAccounts(sql: ISql, workspaceId: string): Promise<OwnAccounts> {
+  const [row] = await sql<[OwnAccounts]>`
+    select count(*) filter (where status <> 'disconnected')::int as connected, count(*)::int as known
     from accounts
-    where workspace_id = ${workspaceId}
-    and status <> 'disconnected'`;
-  return row.count;
+    where workspace_id = ${workspaceId}`;
+  return row;
 }
 
 /** Returns SQL for distinct rows of `workspace_id` and `account_id`. */

@@ -9,7 +9,7 @@ import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/e
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { type AccountRow, countConnected, upsertAccounts } from "#src/db/accounts.ts";
+import { type AccountRow, countOwnAccounts, upsertAccounts } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
 import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { accountConnected } from "#src/events.ts";
@@ -24,6 +24,8 @@ const RETRY_MS = 1_000;
  * the same time may exceed it by a few.
  */
 const MAX_ACCOUNTS = 1_000;
+/** With the disconnected ones of a workspace, past which its lists are read. */
+const MAX_KNOWN_ACCOUNTS = 10_000;
 
 /**
  * Asks the platform which account the entered credentials belong to.
@@ -75,6 +77,26 @@ function toAuditEntry(
 }
 
 /**
+ * An account that is still connected is never refused, nor what is granted together with it.
+ *
+ * @throws `validation_failed` with `too_many_accounts`.
+ */
+async function assertRoom(
+  tx: TransactionSql,
+  workspaceId: string,
+  stored: readonly StoredAccount[],
+): Promise<void> {
+  const { connected, known } = await countOwnAccounts(tx, workspaceId);
+  const assertFewer = (actual: number, limit: number, statuses: readonly unknown[]): void => {
+    if (actual <= limit || !stored.every(({ statusBefore }) => statuses.includes(statusBefore)))
+      return;
+    throw unprocessable("validation_failed", [{ code: "too_many_accounts", limit, actual }]);
+  };
+  assertFewer(connected, MAX_ACCOUNTS, [null, "disconnected"]);
+  assertFewer(known, MAX_KNOWN_ACCOUNTS, [null]);
+}
+
+/**
  * Stores connected accounts, their credentials, their events and their audit entries in one
  * transaction.
  *
@@ -96,12 +118,7 @@ export async function storeConnections(
       permissions: each.tokens.scopes,
     }));
     const rows = await upsertAccounts(tx, workspaceId, platform, accounts);
-    const count = await countConnected(tx, workspaceId);
-    // An account that is connected again is never refused, nor what is granted together with it.
-    if (count > MAX_ACCOUNTS && rows.every(({ version }) => version === 1))
-      throw unprocessable("validation_failed", [
-        { code: "too_many_accounts", limit: MAX_ACCOUNTS, actual: count },
-      ]);
+    await assertRoom(tx, workspaceId, rows);
     const credentials = rows.flatMap((row) => {
       const connection = byExternalId.get(row.externalId);
       if (connection === undefined) return [];
