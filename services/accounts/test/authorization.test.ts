@@ -323,6 +323,20 @@ test("authorizations that expired more than a day ago are deleted when a new aut
   });
 });
 
+test("a new authorization deletes at most 1,000 that ended, so that many of one workspace delay no other", async () => {
+  await fixture.sql`
+    insert into authorizations (id, workspace_id, platform, link_hash, status, expires_at)
+    select gen_random_uuid(), ${fixture.workspaceId}, 'x', sha256(('ended' || n)::bytea), 'issued',
+      now() - interval '25 hours'
+    from generate_series(1, 1001) as n`;
+  const countEnded = async () =>
+    await fixture.sql`select from authorizations where expires_at < now() - interval '1 day'`;
+  await issue("x");
+  expect(await countEnded()).toHaveLength(1);
+  await issue("x");
+  expect(await countEnded()).toHaveLength(0);
+});
+
 test("a newly connected TikTok account is listed with the options that TikTok offers it, which validate its first post", async () => {
   const { id, browser, authorizeUrl } = await open("tiktok");
   await finish(await press(authorizeUrl, "approve", "offered"), browser);

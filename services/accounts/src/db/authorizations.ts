@@ -19,8 +19,8 @@ export interface AuthorizationRow {
 }
 
 /**
- * Inserts an authorization that expires after 10 minutes, and deletes authorizations that expired
- * more than a day ago.
+ * Inserts an authorization that expires after 10 minutes, and deletes up to 1,000 authorizations
+ * that expired more than a day ago: more could take longer than a statement may.
  *
  * @returns When the authorization expires; undefined when the workspace does not exist.
  */
@@ -38,7 +38,13 @@ export async function insertAuthorization(
   const [row] = await sql<{ expiresAt: Date }[]>`
     with deleted as (
       delete from authorizations
-      where expires_at < now() - interval '1 day'
+      where id in (
+        select id
+        from authorizations
+        where expires_at < now() - interval '1 day'
+        limit 1000
+        for update skip locked
+      )
     )
     insert into authorizations (id, workspace_id, platform, link_hash, return_to, status, expires_at)
     select ${id}, id, ${platform}, ${linkHash}, ${returnTo ?? null}, 'issued', now() + interval '10 minutes'
