@@ -265,6 +265,31 @@ describe("repetitions:", () => {
     });
   });
 
+  test.each([
+    [401, "unauthenticated", {}],
+    [403, "workspace_forbidden", {}],
+    [429, "rate_limited", { "retry-after": "61" }],
+  ])(
+    "a refusal with status %i and code %s after a request without an answer has the idempotency key, because the first one may have been carried out",
+    async (status, code, headers) => {
+      const client = clientOf([lost, refusal(status, code, headers)]);
+      const { result } = await settle(client.createPost(POST));
+      expect(sent).toHaveLength(2);
+      const idempotencyKey = sent[0]?.headers["idempotency-key"];
+      expect(result).toMatchObject({ status, code, idempotencyKey });
+    },
+  );
+
+  test("an error has the idempotency key when the server failed, and not when the first request was refused", async () => {
+    const keyOf = async (reply: Reply) =>
+      (await settle(clientOf([reply]).createPost(POST, { idempotencyKey: "mine" }))).result;
+    expect(await keyOf(refusal(500, "internal"))).toMatchObject({ idempotencyKey: "mine" });
+    expect(await keyOf(refusal(504, "upstream_timeout"))).toMatchObject({ idempotencyKey: "mine" });
+    expect(await keyOf(refusal(422, "validation_failed"))).toMatchObject({
+      idempotencyKey: undefined,
+    });
+  });
+
   test.each(["a request", "the wait before a repetition"])(
     "a computer that sleeps for days during %s does not repeat a POST whose idempotency key the server has forgotten",
     async (phase) => {

@@ -39,6 +39,7 @@ interface ErrorFields {
   readonly details: readonly ErrorDetail[];
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /** The API refused a request, or failed to carry it out. */
@@ -56,14 +57,20 @@ export class PostriderError extends Error {
   readonly requestId: string | null;
   /** Seconds after which the request may succeed, if the answer said so. */
   readonly retryAfterSeconds: number | null;
+  /**
+   * Set when the call may have been carried out: the server failed, or an earlier request of the
+   * call got no answer. The same call with this key is carried out once at most.
+   */
+  readonly idempotencyKey: string | undefined;
 
-  constructor({ code, message, status, details, requestId, retryAfterSeconds }: ErrorFields) {
+  constructor({ code, message, status, details, ...fields }: ErrorFields) {
     super(message);
     this.code = code;
     this.status = status;
     this.details = details;
-    this.requestId = requestId;
-    this.retryAfterSeconds = retryAfterSeconds;
+    this.requestId = fields.requestId;
+    this.retryAfterSeconds = fields.retryAfterSeconds;
+    this.idempotencyKey = fields.idempotencyKey;
   }
 
   /** With the code `wrong_cell`: the base URL to which the request has to be sent. */
@@ -126,6 +133,20 @@ function retryAfterOf(headers: Headers): number | null {
   if (value === null) return null;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
   return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
+}
+
+/** Whether the request may have been carried out although it failed. */
+export function mayBeCarriedOut(error: unknown): boolean {
+  if (error instanceof PostriderConnectionError) return true;
+  if (!(error instanceof PostriderError)) return false;
+  return error.status >= 500 || error.code === "idempotency_conflict";
+}
+
+export function withKey(error: unknown, idempotencyKey: string): unknown {
+  if (!(error instanceof PostriderError)) return error;
+  const { code, message, status, details, requestId, retryAfterSeconds } = error;
+  const fields = { code, message, status, details, requestId, retryAfterSeconds };
+  return new PostriderError({ ...fields, idempotencyKey });
 }
 
 export function toError(response: Response, text: string): PostriderError {

@@ -1,5 +1,5 @@
 import { KEYED, OPERATIONS, type Operations } from "../gen/operations.ts";
-import { PostriderConnectionError, toError } from "./errors.ts";
+import { mayBeCarriedOut, PostriderConnectionError, toError, withKey } from "./errors.ts";
 import type { RequestOptions } from "./operation-types.ts";
 import { repeat } from "./repeat.ts";
 import { withoutNulls } from "./without-nulls.ts";
@@ -172,7 +172,18 @@ export async function send(client: ClientOptions, call: Call): Promise<unknown> 
   const request = toAttempt(client, call);
   const { id, options } = call;
   const startedAt = Date.now();
-  return await repeat(() => attempt(client, request, options), {
+  let isUnknown = false;
+  const attemptOnce = async (): Promise<unknown> => {
+    try {
+      return await attempt(client, request, options);
+    } catch (error) {
+      // Most refusals are decided before the key is looked at, so they say nothing about an earlier
+      // request without an answer.
+      isUnknown ||= mayBeCarriedOut(error);
+      throw isUnknown && request.key !== undefined ? withKey(error, request.key) : error;
+    }
+  };
+  return await repeat(attemptOnce, {
     maxRetries: options.maxRetries ?? client.maxRetries ?? MAX_RETRIES,
     isRepeatable:
       request.name.startsWith("GET ") || request.key !== undefined || REPEATABLE.has(id),

@@ -20,5 +20,6 @@ export function isKeySpent(sentAt: number | undefined, now = Date.now()): boolea
 /** Whether no answer says what became of the request: it is sent again under the same key. */
 export function isUnanswered(error: unknown): boolean {
   if (error instanceof PostriderConnectionError) return true;
-  return error instanceof PostriderError && error.status >= 500;
+  if (!(error instanceof PostriderError)) return false;
+  return error.status >= 500 || error.idempotencyKey !== undefined;
 }
