@@ -1,39 +1,18 @@
-import type { PlatformId, PostStatus, TargetStatus } from "@postrider/client";
-import { useQuery } from "@tanstack/react-query";
-import { api } from "../api/api.ts";
+import type { PlatformId } from "@postrider/client";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ConfirmDialog } from "../kit/confirm-dialog.tsx";
 import { PLATFORMS, PlatformTile } from "../kit/platform-tile.tsx";
 import { showToast } from "../kit/toast.tsx";
 import { useWords } from "../words/use-words.ts";
+import {
+  type DeletablePost,
+  deleteAsShown,
+  type DeletionEffect,
+  effectOf,
+} from "./delete-as-shown.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
-
-/** What a list and the page of a post both know of it. */
-interface DeletablePost {
-  readonly id: string;
-  readonly status: PostStatus;
-  readonly targets: readonly { readonly platform: PlatformId; readonly status: TargetStatus }[];
-}
-
-interface Effect {
-  readonly deleted: readonly PlatformId[];
-  readonly kept: readonly PlatformId[];
-  readonly neverSent: readonly PlatformId[];
-}
-
-/** What a deletion does on each platform, before it is done. */
-function effectOf(post: DeletablePost, canDelete: (platform: PlatformId) => boolean): Effect {
-  const published = post.targets.filter(({ status }) =>
-    ["published", "delete_failed"].includes(status),
-  );
-  return {
-    deleted: published.flatMap(({ platform }) => (canDelete(platform) ? [platform] : [])),
-    kept: published.flatMap(({ platform }) => (canDelete(platform) ? [] : [platform])),
-    neverSent: post.targets
-      .filter(({ status }) => ["pending", "failed"].includes(status))
-      .map(({ platform }) => platform),
-  };
-}
+import { isChangedMeanwhile } from "./publish-now.ts";
 
 interface DeleteDialogProps {
   readonly post: DeletablePost;
@@ -44,14 +23,19 @@ interface DeleteDialogProps {
 /** Says what really happens on each platform, and asks once. */
 export function DeleteDialog({ post, onClose, onDeleted }: DeleteDialogProps) {
   const words = useWords(postWords).remove;
+  const client = useQueryClient();
   const platforms = useQuery(postsApi.platforms()).data?.platforms;
-  const effect = effectOf(
-    post,
-    (id) => platforms?.find((platform) => platform.id === id)?.rules.delete.supported ?? true,
-  );
-  const isDraft = post.status === "draft" || post.status === "scheduled";
+  const canDelete = (id: PlatformId) =>
+    platforms?.find((platform) => platform.id === id)?.rules.delete.supported ?? true;
+  const effect = effectOf(post, canDelete);
+  const isDraft = effect.isPlanned;
   const remove = async () => {
-    await api.deletePost(post.id);
+    try {
+      await deleteAsShown(post, canDelete);
+    } catch (error) {
+      if (isChangedMeanwhile(error)) void client.invalidateQueries({ queryKey: ["post"] });
+      throw error;
+    }
     if (isDraft) showToast(words.gone);
     onClose();
     onDeleted?.();
@@ -62,6 +46,7 @@ export function DeleteDialog({ post, onClose, onDeleted }: DeleteDialogProps) {
       confirm={labelOf(effect, words)}
       keep={words.keep}
       act={remove}
+      errorTitle={(error) => (isChangedMeanwhile(error) ? words.changed : undefined)}
       onClose={onClose}
     >
       {isDraft ? <p className="sm quiet">{words.draftHint}</p> : <EffectList effect={effect} />}
@@ -69,13 +54,16 @@ export function DeleteDialog({ post, onClose, onDeleted }: DeleteDialogProps) {
   );
 }
 
-function labelOf({ deleted, kept }: Effect, words: (typeof postWords)["en"]["remove"]): string {
+function labelOf(
+  { deleted, kept }: DeletionEffect,
+  words: (typeof postWords)["en"]["remove"],
+): string {
   if (deleted.length === 0) return words.delete;
   if (kept.length === 0) return words.deleteFrom(deleted.length);
   return words.deleteFromKeep(deleted.length, kept.length);
 }
 
-function EffectList({ effect: { deleted, kept, neverSent } }: { readonly effect: Effect }) {
+function EffectList({ effect: { deleted, kept, neverSent } }: { readonly effect: DeletionEffect }) {
   const words = useWords(postWords).remove;
   return (
     <>

@@ -89,6 +89,7 @@ const postEn = {
     deleteFrom: (count: number) => `Delete from ${count}`,
     deleteFromKeep: (count: number, kept: number) => `Delete from ${count}, keep ${kept}`,
     gone: "The post is deleted.",
+    changed: "The post has changed, so nothing was deleted. This is what deleting it does now.",
   },
   conflict: {
     title: (time: string) => `Someone changed this post at ${time}`,
@@ -188,6 +189,7 @@ const postKo: typeof postEn = {
     deleteFrom: (count) => `${count}개에서 삭제`,
     deleteFromKeep: (count, kept) => `${count}개에서 삭제, ${kept}개는 유지`,
     gone: "게시물을 삭제했습니다.",
+    changed: "게시물이 바뀌어 삭제하지 않았습니다. 지금 삭제하면 다음과 같이 됩니다.",
   },
   conflict: {
     title: (time) => `${time}에 다른 사람이 이 게시물을 바꿨습니다`,

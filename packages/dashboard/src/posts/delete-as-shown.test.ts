@@ -1,0 +1,46 @@
+import type { PostStatus, TargetStatus } from "@postrider/client";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import type * as DeleteAsShown from "./delete-as-shown.ts";
+import type * as PublishNow from "./publish-now.ts";
+
+let deletion: typeof DeleteAsShown;
+let isChangedMeanwhile: (typeof PublishNow)["isChangedMeanwhile"];
+
+beforeAll(async () => {
+  vi.stubGlobal("location", { origin: "http://localhost" });
+  deletion = await import("./delete-as-shown.ts");
+  ({ isChangedMeanwhile } = await import("./publish-now.ts"));
+});
+
+const postOf = (status: PostStatus, target: TargetStatus) =>
+  ({ id: "p", status, targets: [{ platform: "x", status: target }] }) as const;
+
+let read: ReturnType<typeof postOf>;
+let deleted: (string | null)[] = [];
+
+beforeEach(() => {
+  deleted = [];
+  vi.stubGlobal("fetch", (_url: URL, { method, headers }: RequestInit) => {
+    if (method === "DELETE") deleted.push(new Headers(headers).get("if-match"));
+    return Promise.resolve(new Response(JSON.stringify(read), { headers: { etag: '"2"' } }));
+  });
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const remove = async (shown: ReturnType<typeof postOf>) =>
+  await deletion.deleteAsShown(shown, () => true).catch((caught: unknown) => caught);
+
+test("a post is deleted as the version of which the effect was shown", async () => {
+  read = postOf("published", "published");
+  expect(await remove(read)).toBeUndefined();
+  expect(deleted).toEqual(['"2"']);
+});
+
+test.each([
+  ["a draft that was published meanwhile", postOf("draft", "pending"), "published"],
+  ["a post that failed and was retried meanwhile", postOf("failed", "failed"), "published"],
+] as const)("%s is not deleted from its platforms", async (_case, shown, status) => {
+  read = postOf(status, status);
+  expect(isChangedMeanwhile(await remove(shown))).toBe(true);
+  expect(deleted).toEqual([]);
+});
