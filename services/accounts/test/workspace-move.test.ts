@@ -188,6 +188,17 @@ test("tokens and API keys arrive sealed for the other cell, where the account ne
   expect((await given.credential(source))?.accessToken).toBe("");
 });
 
+test("API keys that have expired do not go with a workspace", async () => {
+  await using given = await open();
+  const { source, target, workspaceId, keyId } = given;
+  const wanted = { name: "Short", workspaceIds: [workspaceId], scopes: ["posts:read"] };
+  const { apiKey } = await source.apiKeys.createApiKey(wanted);
+  await fixture.sql`update api_keys set expires_at = now() where id = ${apiKey?.id ?? ""}`;
+  await given.importHeld();
+  const { apiKeys } = await target.apiKeys.listApiKeys({ workspaceId });
+  expect(apiKeys.map(({ id }) => id)).toEqual([keyId]);
+});
+
 test("the import in the other cell does not end before this cell has given the workspace to it, and this cell takes nothing back afterwards", async () => {
   await using given = await open();
   const { from, to, source, workspaceId: id } = given;

@@ -14,6 +14,7 @@ export interface MovedKey {
   readonly createdAt: string;
 }
 
+/** Those that work: of those that have ended there may be more than a message takes. */
 export async function listMovedKeys(sql: ISql, workspaceId: string): Promise<readonly MovedKey[]> {
   return await sql<MovedKey[]>`
     select k.id, encode(k.hash, 'hex') as hash, k.prefix, k.name, k.scopes, k.makers,
@@ -22,6 +23,7 @@ export async function listMovedKeys(sql: ISql, workspaceId: string): Promise<rea
     join api_keys k on k.id = m.api_key_id
     where m.workspace_id = ${workspaceId}
     and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > now())
     order by k.id`;
 }
 
