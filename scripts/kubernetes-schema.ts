@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
+import { schemaFile } from "./manifests/check-schema.ts";
 
-// Writes the schemas with which kubeconform checks the manifests: those of Kubernetes, from its
+// Writes the schemas with which check-schema.ts checks the manifests: those of Kubernetes, from its
 // OpenAPI description, and those of other projects, from the files of their custom resources. Run
 // it after a change of a version, or when a manifest has a kind that is not in the list:
 //   go mod download k8s.io/kubernetes@v1.34.4 sigs.k8s.io/gateway-api@v1.6.1 \
@@ -87,14 +88,9 @@ function mapValues<T, U>(object: Readonly<Record<string, T>>, map: (value: T) =>
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value)]));
 }
 
-/**
- * kubeconform looks for a schema file with this name, which contains only the first label of an API
- * group.
- */
-function write(kind: string, group: string, version: string, schema: object): void {
-  const parts = [kind, group.split(".")[0] ?? "", version].filter((part) => part !== "");
-  const name = parts.join("-").toLowerCase();
-  writeFileSync(join(FOLDER, `${name}.json`), `${JSON.stringify(schema)}\n`);
+function write(kind: string, apiVersion: string, schema: object): void {
+  const file = join(FOLDER, schemaFile(kind, apiVersion));
+  writeFileSync(file, `${JSON.stringify(schema)}\n`);
 }
 
 const [description = "", ...customResources] = process.argv.slice(2);
@@ -105,16 +101,17 @@ mkdirSync(FOLDER, { recursive: true });
 const needed = new Set<string>();
 for (const [name, definition] of Object.entries(definitions))
   for (const { group, version, kind } of definition["x-kubernetes-group-version-kind"] ?? []) {
-    if (!KINDS.includes([group, version, kind].filter((part) => part !== "").join("/"))) continue;
+    const apiVersion = group === "" ? version : `${group}/${version}`;
+    if (!KINDS.includes(`${apiVersion}/${kind}`)) continue;
     needed.add(name);
-    write(kind, group, version, { $ref: `_definitions.json#/definitions/${name}` });
+    write(kind, apiVersion, { $ref: `_definitions.json#/definitions/${name}` });
   }
 
 for (const file of customResources)
   for (const document of parseAllDocuments(readFileSync(file, "utf8"))) {
     const { group, names, versions } = (document.toJS() as CustomResource).spec;
     for (const { name, storage, schema } of versions)
-      if (storage) write(names.kind, group, name, toSchema(schema.openAPIV3Schema));
+      if (storage) write(names.kind, `${group}/${name}`, toSchema(schema.openAPIV3Schema));
   }
 
 // The set `needed` grows during the iteration: each definition adds the definitions that it refers

@@ -8,9 +8,10 @@ import { root } from "../check/run-command.ts";
 import { peersByImports } from "../services/peers.ts";
 import { SERVICES } from "../services/settings.ts";
 import { checkPeers } from "./check-network.ts";
-import { checkOverlay, compareWithCode, parseManifests } from "./check-overlay.ts";
+import { checkManifests, checkOverlay, parseManifests } from "./check-overlay.ts";
+import { checkSchema } from "./check-schema.ts";
 import { containersOf, type Manifest, ofKind, workloadsOf } from "./manifest.ts";
-import { checkPractices, checkSchema, listOverlays, renderOverlay } from "./tools.ts";
+import { listOverlays, renderOverlay } from "./tools.ts";
 
 /**
  * A test case of broken-manifests.yaml or accepted-manifests.yaml: a change of the overlay's
@@ -24,7 +25,6 @@ interface Case {
 interface BrokenCase extends Case {
   readonly report: string;
   readonly fault: string;
-  readonly tool?: "kubeconform" | "kube-score";
 }
 
 const readCases = (file: string): unknown =>
@@ -35,7 +35,7 @@ const ACCEPTED = readCases("accepted-manifests.yaml") as readonly (Case & { acce
 const parsed = new Map<string, readonly Manifest[]>();
 const faultsOf = new Map<string, readonly string[]>();
 
-// The first run on a machine compiles kubeconform and kube-score.
+// The first run on a machine downloads kubectl, or compiles kustomize.
 beforeAll(() => {
   for (const folder of listOverlays()) {
     const text = renderOverlay(folder);
@@ -121,7 +121,7 @@ test("the checks of the Kubernetes manifests accept the overlay `production` wit
   set(object, "spec.maxReplicaCount", 13);
 
   expect(checkOverlay("production", text)).toEqual([]);
-  expect(compareWithCode("production", [...render("production"), object])).toEqual([
+  expect(checkManifests("production", [...render("production"), object])).toEqual([
     "ScaledObject/delivery allows more pods than the 12 partitions of a topic",
   ]);
 });
@@ -138,7 +138,7 @@ test("the checks of the Kubernetes manifests accept the overlay `production` as 
   const text = renderWithComponents("cell");
   expect(checkOverlay("production", text)).toEqual([]);
   const gateway = readFileSync(join(root, "deploy/cells/gateway.yaml"), "utf8");
-  expect(checkSchema(gateway)).toEqual([]);
+  expect(checkSchema(parseManifests(gateway))).toEqual([]);
   const routes = ofKind<RouteRules>(parseManifests(text), "HTTPRoute");
   const route = routes.find(({ metadata }) => metadata.name === "keys-of-cell");
   const { hostnames = [], rules = [] } = route?.spec ?? {};
@@ -180,30 +180,15 @@ test("deploy/README.md says how many pods the overlay `production` starts, and w
   );
 });
 
-test.each(BROKEN.filter(({ tool }) => tool === undefined))(
-  "the checks of the Kubernetes manifests report this mistake: $report",
-  (one) => {
-    const faults = compareWithCode(one.overlay ?? "production", renderChanged(one));
-    expect(faults.join("\n")).toContain(one.fault);
-  },
-);
-
-test.each(BROKEN.filter(({ tool }) => tool !== undefined))(
-  "the tool $tool reports this mistake in a Kubernetes manifest: $report",
-  (one) => {
-    const text = renderChanged(one)
-      .map((manifest) => JSON.stringify(manifest))
-      .join("\n---\n");
-    const faults =
-      one.tool === "kubeconform" ? checkSchema(text) : checkPractices("production", text);
-    expect(faults.join("\n")).toContain(one.fault);
-  },
-);
+test.each(BROKEN)("the checks of the Kubernetes manifests report this mistake: $report", (one) => {
+  const faults = checkManifests(one.overlay ?? "production", renderChanged(one));
+  expect(faults.join("\n")).toContain(one.fault);
+});
 
 test.each(ACCEPTED)(
   "the checks of the Kubernetes manifests accept this variant: $accept",
   (one) => {
-    expect(compareWithCode("production", renderChanged(one))).toEqual([]);
+    expect(checkManifests("production", renderChanged(one))).toEqual([]);
   },
 );
 

@@ -7,6 +7,7 @@ import { checkInspector } from "./check-inspector.ts";
 import { checkNetwork } from "./check-network.ts";
 import { checkPods } from "./check-pods.ts";
 import { checkReferences } from "./check-references.ts";
+import { checkSchema } from "./check-schema.ts";
 import { readEnvironment } from "./environment.ts";
 import {
   containersOf,
@@ -17,7 +18,6 @@ import {
   type Workload,
   workloadsOf,
 } from "./manifest.ts";
-import { checkPractices, checkSchema } from "./tools.ts";
 
 /** kustomize ends generated names with a hash of the content: a change restarts the pods. */
 const HASHED = /-[2456789bcdfghkmt]{10}$/;
@@ -143,23 +143,16 @@ function checkRoles(manifests: readonly Manifest[]): readonly string[] {
 
 /** The overlay `local` is for trials; every other one is for production. */
 export function checkOverlay(overlay: string, rendered: string): readonly string[] {
-  const malformed = checkSchema(rendered);
-  // All other checks of this function rely on the fields of the Kubernetes objects, so they run
-  // only if all objects are valid.
-  if (malformed.length > 0) return malformed;
-  return [
-    ...checkPractices(overlay, rendered),
-    ...compareWithCode(overlay, parseManifests(rendered)),
-  ];
+  return checkManifests(overlay, parseManifests(rendered));
 }
 
-/** What kubeconform and kube-score cannot find. */
-export function compareWithCode(
-  overlay: string,
-  manifests: readonly Manifest[],
-): readonly string[] {
+export function checkManifests(overlay: string, manifests: readonly Manifest[]): readonly string[] {
+  const malformed = checkSchema(manifests);
+  // All other checks rely on the fields of the Kubernetes objects, so they run only if all objects
+  // are valid.
+  if (malformed.length > 0) return malformed;
   return [
-    ...checkReferences(manifests),
+    ...checkReferences(overlay, manifests),
     ...checkPods(overlay, manifests),
     ...checkEnvironment(manifests),
     ...checkConfiguration(overlay, manifests),
@@ -171,5 +164,8 @@ export function compareWithCode(
 }
 
 export function parseManifests(rendered: string): readonly Manifest[] {
-  return parseAllDocuments(rendered).map((document) => document.toJS() as Manifest);
+  return parseAllDocuments(rendered).map((document) => {
+    if (document.errors[0] !== undefined) throw document.errors[0];
+    return document.toJS() as Manifest;
+  });
 }

@@ -6,9 +6,9 @@ import { readEnvironment } from "./environment.ts";
 import {
   type Container,
   containersOf,
-  type Labels,
   type Manifest,
   ownImage,
+  matches,
   type PodSpec,
   serviceOf,
   type Workload,
@@ -23,12 +23,16 @@ const { version: VERSION } = JSON.parse(readFileSync(join(root, "package.json"),
 /** Sentences that are reported when their value is false. */
 type Rules = Readonly<Record<string, boolean>>;
 
-/** Too many rights, or too little time to stop. kube-score checks the rest. */
+/** Too many rights, too few resources, or too little time to stop. */
 export function checkPods(overlay: string, manifests: readonly Manifest[]): readonly string[] {
   return workloadsOf(manifests).flatMap((workload) => [
     ...broken(workload.where, podRules(workload)),
     ...containersOf(workload).flatMap((container) =>
-      broken(`${workload.where} ${container.name}`, containerRules(container)),
+      broken(`${workload.where} ${container.name}`, {
+        ...containerRules(container),
+        ...rightsRules(container),
+        ...userRules(container, workload.pod, overlay),
+      }),
     ),
     ...broken(workload.where, serviceRules(workload, overlay, manifests)),
   ]);
@@ -40,10 +44,11 @@ function broken(where: string, rules: Rules): readonly string[] {
     .map(([fault]) => `${where}: ${fault}`);
 }
 
-function podRules({ kind, name, objectLabels, pod }: Workload): Rules {
+function podRules({ kind, name, objectLabels, labels, selector, pod }: Workload): Rules {
   const { securityContext: security } = pod;
   const version = VERSION.replaceAll(".", "-");
   return {
+    "its selector does not match its own pods": matches(labels, selector),
     "runAsNonRoot is not set": security?.runAsNonRoot === true,
     "the seccomp profile is not RuntimeDefault":
       security?.seccompProfile?.type === "RuntimeDefault",
@@ -57,28 +62,51 @@ function podRules({ kind, name, objectLabels, pod }: Workload): Rules {
   };
 }
 
-function containerRules({ image, resources, securityContext: security }: Container): Rules {
-  const { drop, add } = security?.capabilities ?? {};
+function containerRules({ image, resources }: Container): Rules {
+  const { requests = {}, limits = {} } = resources ?? {};
   return {
-    "processes may gain privileges": security?.allowPrivilegeEscalation === false,
     // Only of our own images, whose use is known.
     "no ephemeral storage is requested":
-      ownImage(image) === undefined || requestsStorage(resources?.requests),
-    "capabilities are kept": drop?.join() === "ALL" && add === undefined,
-    "a CPU limit throttles the event loop": resources?.limits?.["cpu"] === undefined,
-    [`${image} is not version ${VERSION}`]: isThisVersion(image),
+      ownImage(image) === undefined || requests["ephemeral-storage"] !== undefined,
+    "no CPU or memory is requested":
+      requests["cpu"] !== undefined && requests["memory"] !== undefined,
+    "there is no memory limit": limits["memory"] !== undefined,
+    "a CPU limit throttles the event loop": limits["cpu"] === undefined,
+    [`${image} is not version ${VERSION}`]: ownImage(image) === undefined || hasVersion(image),
+    [`${image} has no version`]: ownImage(image) !== undefined || hasVersion(image),
   };
 }
 
-function requestsStorage(requests: Labels = {}): boolean {
-  return requests["ephemeral-storage"] !== undefined;
+function rightsRules({ securityContext: security }: Container): Rules {
+  const { drop, add } = security?.capabilities ?? {};
+  return {
+    "processes may gain privileges": security?.allowPrivilegeEscalation === false,
+    "it is privileged": security?.privileged !== true,
+    "capabilities are kept": drop?.join() === "ALL" && add === undefined,
+    "the root file system can be written": security?.readOnlyRootFilesystem === true,
+  };
+}
+
+/** A lower id may belong to a user of the node. The databases of `local` need their own users. */
+const MIN_ID = 10_000;
+
+function userRules(
+  { securityContext }: Container,
+  { securityContext: common }: PodSpec,
+  overlay: string,
+): Rules {
+  const { runAsUser = 0, runAsGroup = 0 } = { ...common, ...securityContext };
+  return {
+    [`the user or the group has an id below ${MIN_ID}`]:
+      overlay === "local" || Math.min(runAsUser, runAsGroup) >= MIN_ID,
+  };
 }
 
 /** A digest names an image but no version, so a tag beside it names the version. */
-function isThisVersion(image: string): boolean {
-  if (ownImage(image) === undefined) return true;
+function hasVersion(image: string): boolean {
   const [, tag, digest] = /^[^@]*?(?::([^:/@]+))?(?:@(sha256:[0-9a-f]{64}))?$/.exec(image) ?? [];
-  return tag === undefined ? digest !== undefined : tag === VERSION;
+  if (tag === undefined) return digest !== undefined;
+  return ownImage(image) === undefined ? tag !== "latest" : tag === VERSION;
 }
 
 function serviceRules(workload: Workload, overlay: string, manifests: readonly Manifest[]): Rules {

@@ -2,17 +2,20 @@ import { TOPICS } from "../../packages/shared/src/bus/topics.ts";
 import { isService, SERVICES, settingsOf } from "../services/settings.ts";
 import type { ServiceSpec } from "./addresses.ts";
 import {
+  type Labels,
   type Manifest,
   matches,
   nameOf,
   ofKind,
   portsOf,
   serviceOf,
+  type Workload,
   workloadsOf,
 } from "./manifest.ts";
 
 interface AutoscalerSpec {
   readonly scaleTargetRef: { readonly name: string };
+  readonly minReplicas?: number;
   readonly maxReplicas: number;
   readonly metrics?: readonly unknown[];
 }
@@ -20,6 +23,7 @@ interface AutoscalerSpec {
 /** Of KEDA, which makes an autoscaler from it. */
 interface ScaledObjectSpec {
   readonly scaleTargetRef: { readonly name: string };
+  readonly minReplicaCount?: number;
   readonly maxReplicaCount: number;
   readonly triggers: readonly unknown[];
 }
@@ -42,13 +46,15 @@ interface GatewaySpec {
 /** A group cannot use more consumers, so an autoscaler must not start more pods. */
 const PARTITIONS = 12;
 
-/** Beyond what kube-score checks. */
-export function checkReferences(manifests: readonly Manifest[]): readonly string[] {
+export function checkReferences(
+  overlay: string,
+  manifests: readonly Manifest[],
+): readonly string[] {
   return [
     ...ofKind<ServiceSpec>(manifests, "Service").flatMap((one) => checkService(one, manifests)),
     ...autoscalersOf(manifests).flatMap((one) => checkAutoscaler(one, manifests)),
     ...ofKind<RouteSpec>(manifests, "HTTPRoute").flatMap((one) => checkRoute(one, manifests)),
-    ...checkBudgets(manifests),
+    ...checkBudgets(overlay, manifests),
     ...checkAccounts(manifests),
     ...checkTopics(manifests),
     ...checkNamespace(manifests),
@@ -80,8 +86,9 @@ function autoscalersOf(manifests: readonly Manifest[]): readonly Manifest<Autosc
   const scaled = ofKind<ScaledObjectSpec>(manifests, "ScaledObject").flatMap(
     ({ spec, ...rest }) => {
       if (spec === undefined) return [];
-      const { scaleTargetRef, maxReplicaCount: maxReplicas, triggers: metrics } = spec;
-      return [{ ...rest, spec: { scaleTargetRef, maxReplicas, metrics } }];
+      const { scaleTargetRef, minReplicaCount: minReplicas = 0, triggers: metrics } = spec;
+      const { maxReplicaCount: maxReplicas } = spec;
+      return [{ ...rest, spec: { scaleTargetRef, minReplicas, maxReplicas, metrics } }];
     },
   );
   return [...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler"), ...scaled];
@@ -91,20 +98,27 @@ function checkAutoscaler(
   autoscaler: Manifest<AutoscalerSpec>,
   manifests: readonly Manifest[],
 ): readonly string[] {
-  const { scaleTargetRef, maxReplicas = 0, metrics = [] } = autoscaler.spec ?? {};
+  const { scaleTargetRef, minReplicas = 1, maxReplicas = 0, metrics = [] } = autoscaler.spec ?? {};
   const scaled = workloadsOf(manifests).find(({ name }) => name === scaleTargetRef?.name);
-  const service = scaled && serviceOf(scaled);
+  if (scaled === undefined) return [`${nameOf(autoscaler)} scales nothing`];
+  const service = serviceOf(scaled);
   const isConsumer =
     service !== undefined &&
     settingsOf(service).some((setting) => setting.name === "KAFKA_BROKERS");
-  return [
-    ...(isConsumer && maxReplicas > PARTITIONS
-      ? [`${nameOf(autoscaler)} allows more pods than the ${PARTITIONS} partitions of a topic`]
-      : []),
+  const faults = {
+    [`allows more pods than the ${PARTITIONS} partitions of a topic`]:
+      isConsumer && maxReplicas > PARTITIONS,
+    // A service stops with the node of its only pod.
+    "keeps a single pod": minReplicas < 2,
     // An autoscaler without metrics aims at 80 % of the requested CPU, which the services exceed
     // even when idle.
-    ...(metrics.length === 0 ? [`${nameOf(autoscaler)} has no metrics`] : []),
-  ];
+    "has no metrics": metrics.length === 0,
+    // Each `kubectl apply` would undo what the autoscaler did.
+    [`scales ${scaled.where}, which sets its number of replicas`]: scaled.replicas !== undefined,
+  };
+  return Object.entries(faults).flatMap(([fault, isFault]) =>
+    isFault ? [`${nameOf(autoscaler)} ${fault}`] : [],
+  );
 }
 
 /** A controller reports what is missing in the status of the route only. */
@@ -131,11 +145,24 @@ function checkRoute(route: Manifest<RouteSpec>, manifests: readonly Manifest[]):
   ].map((fault) => `${nameOf(route)}: ${fault}`);
 }
 
+interface BudgetSpec {
+  readonly selector: { readonly matchLabels?: Labels };
+  readonly maxUnavailable?: number;
+}
+
 /** With `minAvailable` or `maxUnavailable: 0`, Kubernetes could never move a single pod. */
-function checkBudgets(manifests: readonly Manifest[]): readonly string[] {
-  return ofKind<{ readonly maxUnavailable?: number }>(manifests, "PodDisruptionBudget")
-    .filter(({ spec }) => spec?.maxUnavailable !== 1)
-    .map((budget) => `${nameOf(budget)} does not allow one pod at a time to leave its node`);
+function checkBudgets(overlay: string, manifests: readonly Manifest[]): readonly string[] {
+  const budgets = ofKind<BudgetSpec>(manifests, "PodDisruptionBudget");
+  const isCovered = ({ labels }: Workload) =>
+    budgets.some(({ spec }) => matches(labels, spec?.selector.matchLabels ?? {}));
+  return [
+    ...budgets
+      .filter(({ spec }) => spec?.maxUnavailable !== 1)
+      .map((budget) => `${nameOf(budget)} does not allow one pod at a time to leave its node`),
+    ...workloadsOf(manifests)
+      .filter((one) => overlay !== "local" && serviceOf(one) !== undefined && !isCovered(one))
+      .map(({ where }) => `${where} has no PodDisruptionBudget`),
+  ];
 }
 
 function checkAccounts(manifests: readonly Manifest[]): readonly string[] {

@@ -2,7 +2,7 @@ import { isService, type ServiceName } from "../services/settings.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** A Kubernetes object. kubeconform has checked that `spec` has the shape of its kind. */
+/** A Kubernetes object. `checkSchema` has checked that `spec` has the shape of its kind. */
 export interface Manifest<Spec = unknown> {
   readonly apiVersion: string;
   readonly kind: string;
@@ -38,6 +38,10 @@ interface Probe {
 }
 
 interface ContainerSecurity {
+  readonly privileged?: boolean;
+  readonly readOnlyRootFilesystem?: boolean;
+  readonly runAsUser?: number;
+  readonly runAsGroup?: number;
   readonly allowPrivilegeEscalation?: boolean;
   readonly capabilities?: { readonly add?: readonly string[]; readonly drop?: readonly string[] };
 }
@@ -77,6 +81,8 @@ export interface PodSpec {
   }[];
   readonly securityContext?: {
     readonly runAsNonRoot?: boolean;
+    readonly runAsUser?: number;
+    readonly runAsGroup?: number;
     readonly seccompProfile?: { readonly type: string };
   };
 }
@@ -91,10 +97,16 @@ export interface Workload {
   readonly objectLabels: Labels;
   /** Of its pods. */
   readonly labels: Labels;
+  /** Of the pods that belong to it. A Job has none: Kubernetes sets it. */
+  readonly selector: Labels;
+  /** Undefined where an autoscaler sets it. */
+  readonly replicas: number | undefined;
   readonly pod: PodSpec;
 }
 
 interface WorkloadSpec {
+  readonly selector?: { readonly matchLabels?: Labels };
+  readonly replicas?: number;
   readonly template: { readonly metadata: { readonly labels?: Labels }; readonly spec: PodSpec };
 }
 
@@ -109,10 +121,19 @@ export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[]
   return ["Deployment", "StatefulSet", "Job"].flatMap((kind) =>
     ofKind<WorkloadSpec>(manifests, kind).flatMap(({ metadata: { name, labels }, spec }) => {
       if (spec === undefined) return [];
-      const { metadata, spec: pod } = spec.template;
-      const where = `${kind}/${name}`;
-      const objectLabels = labels ?? {};
-      return [{ where, kind, name, objectLabels, labels: metadata.labels ?? {}, pod }];
+      const { template, selector, replicas } = spec;
+      return [
+        {
+          where: `${kind}/${name}`,
+          kind,
+          name,
+          objectLabels: labels ?? {},
+          labels: template.metadata.labels ?? {},
+          selector: selector?.matchLabels ?? {},
+          replicas,
+          pod: template.spec,
+        },
+      ];
     }),
   );
 }

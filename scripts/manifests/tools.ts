@@ -61,41 +61,13 @@ function unpack(folder: string, cache: string): void {
 }
 
 const OVERLAYS = join(root, "deploy/k8s/overlays");
-const SCHEMAS = join(import.meta.dirname, "kubernetes-1.34");
 const CACHE = join(root, "node_modules/.cache/postrider");
 
-/** At exact versions; each is compiled once per checkout. */
+/** At exact versions; each is compiled once per checkout, where no ready-made one is found. */
 const MODULES = {
   helm: "helm.sh/helm/v3/cmd/helm@v3.21.4",
-  kubeconform: "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
-  "kube-score": "github.com/zegl/kube-score/cmd/kube-score@v1.20.0",
   kustomize: "sigs.k8s.io/kustomize/kustomize/v5@v5.7.1",
 } as const;
-
-/** Recommendations of kube-score that no overlay follows. */
-const IGNORED = [
-  // This advice of kube-score is not needed: every image has an exact version, so a node that has
-  // the image need not pull it.
-  "container-image-pull-policy",
-  // This advice of kube-score is not needed: pods write only to volumes, each of which has a size
-  // limit.
-  "container-ephemeral-storage-request-and-limit",
-  // This advice of kube-score is not needed: topology spread constraints put the pods of a service
-  // on different nodes.
-  "deployment-has-host-podantiaffinity",
-];
-
-/** `local` runs one pod of each service, and databases inside the cluster. */
-const IGNORED_LOCALLY = [
-  "container-security-context-user-group-id",
-  "deployment-has-poddisruptionbudget",
-  "deployment-replicas",
-  "deployment-strategy",
-  "pod-probes-identical",
-  "statefulset-has-host-podantiaffinity",
-  "statefulset-has-poddisruptionbudget",
-  "statefulset-has-servicename",
-];
 
 export function listOverlays(): readonly string[] {
   return readdirSync(OVERLAYS)
@@ -123,26 +95,6 @@ export function renderChart(folder: string, args: readonly string[]): string {
   throw new Error(`the chart cannot be rendered: ${stderr}`);
 }
 
-export function checkSchema(rendered: string): readonly string[] {
-  const schema = `${SCHEMAS}/{{.ResourceKind}}{{.KindSuffix}}.json`;
-  const args = ["-strict", "-output", "json", "-schema-location", schema];
-  const { stdout, stderr } = run(build("kubeconform"), args, rendered);
-  if (stdout === "") throw new Error(`kubeconform failed: ${stderr}`);
-  const { resources } = JSON.parse(stdout) as {
-    readonly resources: readonly { kind: string; name: string; msg: string }[];
-  };
-  return resources.map(({ kind, name, msg }) => `${kind}/${name}: ${msg}`);
-}
-
-export function checkPractices(overlay: string, rendered: string): readonly string[] {
-  const ignored = [...IGNORED, ...(overlay === "local" ? IGNORED_LOCALLY : [])].join();
-  const args = ["score", "--output-format=ci", "--kubernetes-version=v1.34"];
-  const options = ["--ignore-container-cpu-limit", `--ignore-test=${ignored}`, "-"];
-  const { stdout, stderr } = run(build("kube-score"), [...args, ...options], rendered);
-  if (stdout === "") throw new Error(`kube-score failed: ${stderr}`);
-  return stdout.split("\n").filter((line) => /^\[(?:CRITICAL|WARNING)\]/.test(line));
-}
-
 /** On PATH, or ready-made; otherwise it has to be compiled. */
 function find(tool: PrebuiltTool, check: readonly string[]): string | undefined {
   return run(tool, check).status === 0 ? tool : findPrebuilt(tool, CACHE);
@@ -157,19 +109,18 @@ function build(tool: keyof typeof MODULES): string {
   // Go's installation archive puts the program `go` into this folder, which may be missing on PATH.
   const PATH = [process.env.PATH, "/usr/local/go/bin"].join(delimiter);
   const args = ["install", ...goBuildFlags(process.env), module];
-  const { status, stderr } = run("go", args, "", { GOBIN: folder, PATH });
+  const { status, stderr } = run("go", args, { GOBIN: folder, PATH });
   if (status === 0) return program;
   throw new Error(
     `${tool} cannot be built: install Go 1.21 or newer (https://go.dev/dl)\n${stderr}`,
   );
 }
 
-function run(program: string, args: readonly string[], input = "", env: NodeJS.ProcessEnv = {}) {
+function run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     cwd: root,
     encoding: "utf8",
     env: { ...process.env, ...env },
-    input,
     maxBuffer: 64_000_000,
   });
   // If the program does not exist, Node returns null for the status and both outputs.

@@ -7,6 +7,8 @@ import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
 import { newId } from "#src/ids.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { describeBus } from "./bus-contract.ts";
+import { describeCopies } from "./kafka-copies.ts";
+import { describePredecessors } from "./kafka-predecessors.ts";
 import { startTestKafka, type TestKafka } from "./test-kafka.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
@@ -45,6 +47,10 @@ describeBus("the Kafka bus", async () => {
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 });
+
+// Here, because a broker takes seconds of processor time to start.
+describeCopies(() => broker);
+describePredecessors(() => broker);
 
 test("a tail goes on where it ended when its consumer crashes and joins the group again", async () => {
   const { brokers } = broker;

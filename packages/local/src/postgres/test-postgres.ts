@@ -23,7 +23,14 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const folder = makeTestFolder("postgres");
   const postgres = await startEmbeddedPostgres({
     dataDir: join(folder, "data"),
-    settings: { max_connections: "450", max_wal_size: "512MB" },
+    settings: {
+      max_connections: "450",
+      max_wal_size: "512MB",
+      // A worker for each of the many small databases of tests is of no use to them.
+      autovacuum: "off",
+      // Of the services' passwords: each of thousands of connections would compute 4096.
+      scram_iterations: "1",
+    },
   });
   everyProject.provide("postgresUrl", postgres.url);
   return async () => {
