@@ -89,7 +89,7 @@ test("a live check reports a platform that changes the text of posts", async () 
   const { connector } = opened;
   const publish: typeof connector.publish = (publication, ...rest) =>
     connector.publish({ ...publication, text: publication.text.replace("ü", "u") }, ...rest);
-  const settings = { leaseMs: 300 };
+  const settings = { leaseMs: 1_000 };
   const state = await check({ ...opened, connector: { ...connector, publish } }, { settings });
 
   expect(namesOf(state)).toContain("find it by its content: failed");
@@ -98,7 +98,7 @@ test("a live check reports a platform that changes the text of posts", async () 
 
 test("a live check that cannot read the account's posts reports this, and still deletes its post", async () => {
   await platformOf("x").addFault("GET /*", "status", { status: 503, times: 100 });
-  const state = await check(await open("x"), { settings: { leaseMs: 300 } });
+  const state = await check(await open("x"), { settings: { leaseMs: 1_000 } });
 
   expect(namesOf(state)).toContain("find it as after a lost answer: failed");
   expect(namesOf(state)).toContain("delete it: ok");
