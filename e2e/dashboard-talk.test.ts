@@ -185,6 +185,10 @@ describe("automations:", () => {
     await page.getByLabel("Private reply").fill("See our price list.");
     await page.getByRole("button", { name: "Save rule" }).click();
     await page.getByText("The rule is saved.").waitFor();
+    await page.getByRole("button", { name: "New rule" }).click();
+    await page.getByRole("heading", { name: "New rule" }).waitFor();
+    expect(await page.getByLabel("Name").count()).toBe(1);
+    await page.getByRole("button", { name: "Discard" }).click();
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Delete the rule…" }).click();
     await page.getByRole("button", { name: "Delete the rule", exact: true }).click();

@@ -90,7 +90,7 @@ function RulesAndOne({ rules, chosen, isNew, onChoose, onClose }: RulesAndOnePro
             onMade={onChoose}
             onClosed={onClose}
           />
-          {rule && <Runs key={rule.id} rule={rule} />}
+          {rule && <Runs key={`runs of ${rule.id}`} rule={rule} />}
         </div>
       )}
     </div>
