@@ -232,6 +232,7 @@ test("a draft that was changed after it was shown is not published from the list
   await page.route(lists, (route) => route.abort());
   await tenant.api.call("PATCH", `/posts/${id}`, { body: { content: "As it is now" } });
   await row.getByRole("button", { name: "More actions for this post" }).click();
+  await page.getByRole("menuitem", { name: "Schedule…" }).waitFor();
   await page.getByRole("menuitem", { name: "Publish now" }).click();
   const dialog = page.getByRole("dialog", { name: /^Someone changed this post/ });
   await dialog.getByText("As it is now").waitFor();

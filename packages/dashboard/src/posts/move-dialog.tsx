@@ -1,4 +1,4 @@
-import { PostriderError } from "@postrider/client";
+import { PostriderError, type PostSummary } from "@postrider/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ClockArrowUp } from "lucide-react";
 import { type ReactNode, useState } from "react";
@@ -29,6 +29,7 @@ interface MoveDialogProps {
   readonly post: {
     readonly id: string;
     readonly content: string;
+    readonly status: PostSummary["status"];
     readonly scheduledAt: string | null;
   };
   readonly onClose: () => void;
@@ -37,7 +38,7 @@ interface MoveDialogProps {
 const MAX_DAYS = 366;
 const SHOWN_SLOTS = 3;
 
-/** Another time for a post, by keyboard as well as by pointer; a draft gets its first one. */
+/** Another time for a post, by keyboard as well as by pointer; a draft is scheduled by it. */
 export function MoveDialog({ post, onClose }: MoveDialogProps) {
   const words = useWords(postWords).move;
   const kit = useWords(kitWords);
@@ -50,6 +51,8 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
   const fault = at && faultOf(at, now, words);
   const { run, isBusy, error } = useMove(post, at, onClose);
   const text = titleOf(post.content);
+  const isDraft = post.status === "draft";
+  const toTime = isDraft ? words.scheduleFor : words.toTime;
   if (isConflict(error) && at !== undefined)
     return (
       <ConflictDialog
@@ -61,13 +64,13 @@ export function MoveDialog({ post, onClose }: MoveDialogProps) {
     );
   return (
     <Dialog
-      title={post.scheduledAt === null ? words.scheduleTitle(text) : words.title(text)}
+      title={isDraft ? words.scheduleTitle(text) : words.title(text)}
       onClose={onClose}
       footer={
         <>
           <Button onClick={onClose}>{kit.cancel}</Button>
           <Button kind="primary" busy={isBusy} disabled={!at || fault !== undefined} onClick={run}>
-            {at === undefined ? words.schedule : words.toTime(clockOf(at, language))}
+            {at === undefined ? words.schedule : toTime(clockOf(at, language))}
           </Button>
         </>
       }

@@ -27,6 +27,7 @@ import { MoveDialog } from "./move-dialog.tsx";
 import { postWords } from "./post-words.ts";
 import { PublishChangedDialog } from "./publish-changed-dialog.tsx";
 import { isChangedMeanwhile, publishNow } from "./publish-now.ts";
+import { useMoveLabel } from "./use-move-label.ts";
 
 type Open = "move" | "delete";
 
@@ -70,12 +71,13 @@ function useItems(post: PostSummary | PostDetail, actions: Actions): readonly (M
   const { id, status } = post;
   const isPlanned = status === "draft" || status === "scheduled";
   const isHurt = status === "failed" || status === "partial";
+  const move = useMoveLabel(post);
   const when = (isShown: boolean, label: string, icon: LucideIcon, onChoose: () => void) =>
     canWrite && isShown ? [{ label, icon, onChoose }] : [];
   return [
     { label: words.open, icon: Eye, onChoose: () => navigate(`/posts/${id}`) },
     ...when(isPlanned, words.edit, SquarePen, () => navigate(`/posts/${id}/edit`)),
-    ...when(isPlanned, words.moveTo, MoveRight, () => actions.setOpen("move")),
+    ...when(isPlanned, move, MoveRight, () => actions.setOpen("move")),
     ...when(isPlanned, words.publishNow, Send, actions.publish),
     ...when(isHurt, words.retryAll, RotateCcw, actions.retry),
     ...when(true, words.useAgain, CopyPlus, () => navigate(`/posts/new?from=${id}`)),

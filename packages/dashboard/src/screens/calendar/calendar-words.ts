@@ -49,7 +49,6 @@ const calendarEn = {
   post: "Post",
   status: "Status",
   actions: "Actions",
-  moveTo: "Move to…",
   empty: "Nothing is planned in these days.",
   emptyDay: "Nothing planned",
   emptyHint: "Posts appear here as soon as they have a time.",
@@ -102,11 +101,10 @@ const calendarKo: typeof calendarEn = {
   back: (day, place, start, end) =>
     `${day}에 ${place} 시계가 늦춰져 ${start}~${end} 시각이 두 번 있습니다.`,
   backHint: (asked) =>
-    `끌어서 옮긴 게시물은 현지 시각을 지킵니다. ${asked}로 끌어다 놓으면 첫 번째에 게시됩니다. 두 번째는 ‘옮기기…’에서 고를 수 있습니다.`,
+    `끌어서 옮긴 게시물은 현지 시각을 지킵니다. ${asked} 시각에 끌어다 놓으면 첫 번째에 게시됩니다. 두 번째는 ‘옮기기…’에서 고를 수 있습니다.`,
   post: "게시물",
   status: "상태",
   actions: "작업",
-  moveTo: "옮기기…",
   empty: "이 기간에는 예정된 게시물이 없습니다.",
   emptyDay: "예정 없음",
   emptyHint: "시각을 정한 게시물이 여기에 나타납니다.",

@@ -10,6 +10,7 @@ import { Table } from "../../kit/table.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { isPlanned } from "../../posts/move-post.ts";
 import { postWords } from "../../posts/post-words.ts";
+import { useMoveLabel } from "../../posts/use-move-label.ts";
 import { ownZone, useSettings } from "../../settings/settings.ts";
 import { clockElsewhere, clockOf, dayHeadOf } from "../../time/format-time.ts";
 import { placeOf } from "../../time/place-names.ts";
@@ -148,6 +149,7 @@ interface RowEndProps {
 
 function RowEnd({ post, isLocked, onMove }: RowEndProps) {
   const words = useWords(calendarWords);
+  const move = useMoveLabel(post);
   if (isLocked)
     return (
       <span className="xs muted row" title={words.locked}>
@@ -158,7 +160,7 @@ function RowEnd({ post, isLocked, onMove }: RowEndProps) {
   if (onMove === undefined || !isPlanned(post)) return null;
   return (
     <Button kind="ghost" small icon={MoveRight} onClick={() => onMove(post.id)}>
-      {words.moveTo}
+      {move}
     </Button>
   );
 }

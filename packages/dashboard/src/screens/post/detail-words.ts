@@ -84,7 +84,6 @@ export const detailEn = {
   deleteFrom: (count: number) =>
     count === 1 ? "Delete from 1 account…" : `Delete from ${count} accounts…`,
   delete: "Delete…",
-  moveTo: "Move to…",
   gone: "This is not in this workspace, or no longer.",
   toList: "To the list",
   readOnly: "You can read posts here, not change them.",
@@ -172,7 +171,6 @@ const detailKo: typeof detailEn = {
   noTime: "시간 미정",
   deleteFrom: (count) => `계정 ${count}개에서 삭제…`,
   delete: "삭제…",
-  moveTo: "옮기기…",
   gone: "이 워크스페이스에 없거나 삭제되었습니다.",
   toList: "목록으로",
   readOnly: "여기서는 게시물을 볼 수만 있습니다.",

@@ -9,6 +9,7 @@ import { StatusLabel } from "../../kit/status.tsx";
 import { Time } from "../../kit/time.tsx";
 import { DeleteDialog } from "../../posts/delete-dialog.tsx";
 import { MoveDialog } from "../../posts/move-dialog.tsx";
+import { useMoveLabel } from "../../posts/use-move-label.ts";
 import { useCan } from "../../session/session-context.ts";
 import { ownZone, useSettings } from "../../settings/settings.ts";
 import { clockElsewhere, clockWithMsOf } from "../../time/format-time.ts";
@@ -95,6 +96,7 @@ function Started({ post, at }: { readonly post: PostDetail; readonly at: string 
 
 function Actions({ post }: { readonly post: PostDetail }) {
   const words = useWords(detailWords);
+  const move = useMoveLabel(post);
   const [, navigate] = useLocation();
   const [open, setOpen] = useState<"move" | "delete">();
   const published = post.targets.filter(({ status }) =>
@@ -107,7 +109,7 @@ function Actions({ post }: { readonly post: PostDetail }) {
     <div className="row wrap">
       {isPlanned && (
         <Button icon={MoveRight} data-key="m" onClick={() => setOpen("move")}>
-          {words.moveTo}
+          {move}
         </Button>
       )}
       {canDelete && (

@@ -111,7 +111,7 @@ const queueKo: typeof queueEn = {
   from: (first) => `, ${first}부터`,
   until: (last) => `, ${last}까지`,
   shift: ({ changing, day, rule, time, rulePlace, before, after, place }) =>
-    `${changing}: ${day}에 시계가 바뀝니다. “${rule}” 규칙은 ${rulePlace} ${time} 그대로이고, ${place} 시각으로는 ${before}에서 ${after}로 바뀝니다.`,
+    `${changing}: ${day}에 시계가 바뀝니다. “${rule}” 규칙은 ${rulePlace} ${time} 그대로이고, ${place} 시각은 ${before}에서 ${after} 시각으로 바뀝니다.`,
   empty: "아직 예약 슬롯이 없습니다.",
   emptyHint:
     "“월~금 09:30” 같은 규칙이 슬롯을 만듭니다. 대기열에 넣은 게시물은 다음 빈 슬롯에 들어갑니다.",
