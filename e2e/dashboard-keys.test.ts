@@ -86,6 +86,16 @@ test("a tab that shows another workspace than the browser is logged in to does n
   expect(await page.getByText("For this workspace").count()).toBe(0);
 });
 
+test("a failure of the server is told in the words of the page", async () => {
+  await using dashboard = await openDashboard(browser, system, tenant.id, { locale: "ko-KR" });
+  const { page } = dashboard;
+  const error = { code: "internal_error", message: "The service failed.", details: [] };
+  await page.route("**/app/api/keys", (route) => route.fulfill({ status: 500, json: { error } }));
+  await show(page, "/keys");
+  await page.getByRole("alert").getByText("지금은 Postrider가 응답하지 못합니다.").waitFor();
+  expect(await page.getByText("The service failed.").count()).toBe(0);
+});
+
 test("logging out leaves no text in the browser, after it has asked", async () => {
   await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/posts/new" });
   const { page, complaints } = dashboard;

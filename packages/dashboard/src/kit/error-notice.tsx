@@ -17,7 +17,8 @@ interface ErrorNoticeProps {
 /** What happened, what was not harmed, a button, and the id of the request for a report. */
 export function ErrorNotice({ error, title, onRetry }: ErrorNoticeProps) {
   const words = useWords(kitWords);
-  const text = title ?? textOf(error, words);
+  const own = textOf(error, words);
+  const sentence = title === undefined && saysNoMore(error) ? undefined : sentenceOf(error, own);
   return (
     <Note
       tone="bad"
@@ -31,16 +32,31 @@ export function ErrorNotice({ error, title, onRetry }: ErrorNoticeProps) {
         )
       }
     >
-      <strong>{text}</strong>
-      {error instanceof PostriderError && <span> {detailsOf(error)}</span>}
+      <strong>{title ?? own}</strong> {sentence}
       <RequestId error={error} />
     </Note>
   );
 }
 
-/** The sentences of the server: they name the field, the limit and what would be accepted. */
-function detailsOf({ details, message }: PostriderError): string {
-  return details.length === 0 ? message : details.map((detail) => detail.message).join(" ");
+/** Whether the server says to programs what the page says in words of its own. */
+function saysNoMore(error: unknown): boolean {
+  if (!(error instanceof PostriderError)) return true;
+  return error.status === 404 || error.status === 429 || error.status >= 500;
+}
+
+/**
+ * The sentences of the server name the field, the limit and what would be accepted; they are in
+ * English only.
+ */
+function sentenceOf(error: unknown, own: string): ReactNode {
+  if (!(error instanceof PostriderError)) return undefined;
+  if (saysNoMore(error)) return own;
+  const { details, message } = error;
+  return (
+    <span lang="en">
+      {details.length === 0 ? message : details.map((detail) => detail.message).join(" ")}
+    </span>
+  );
 }
 
 function textOf(error: unknown, words: (typeof kitWords)["en"]): string {
