@@ -69,7 +69,7 @@ function Form({ comment, author, replying, limit, isRestricted }: FormProps) {
     else send();
   };
   return (
-    <form className={css.reply} onSubmit={press}>
+    <form className={css.reply} data-foot="" onSubmit={press}>
       <label className="sr" htmlFor={id}>
         {words.replyTo(author)}
       </label>

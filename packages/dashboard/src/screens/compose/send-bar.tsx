@@ -36,7 +36,7 @@ export function SendBar(props: SendBarProps) {
   const words = useWords(composeWords);
   const { faults } = useComposition();
   return (
-    <div className={css.bar} role="group" aria-label={words.when}>
+    <div className={css.bar} data-foot="" role="group" aria-label={words.when}>
       <RefusalNote send={props.send} />
       <div className={classNames("not-s", css.whenWide)}>
         <WhenFields slot={slot} />
