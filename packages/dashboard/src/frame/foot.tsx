@@ -1,8 +1,10 @@
 import { Globe, SunMoon } from "lucide-react";
+import { connection } from "../api/connection.ts";
 import { classNames } from "../kit/class-names.ts";
 import { Popover } from "../kit/popover.tsx";
 import { ZoneCombobox } from "../kit/zone-combobox.tsx";
 import { useLiveState } from "../live/live-events.ts";
+import { useStore } from "../settings/create-store.ts";
 import { changeSettings, useSettings } from "../settings/settings.ts";
 import { offsetOf, placeOf } from "../time/place-names.ts";
 import { useNow } from "../time/use-now.ts";
@@ -61,7 +63,10 @@ function ZoneButton() {
 
 function LiveLine() {
   const words = useWords(frameWords);
-  const state = useLiveState();
+  const live = useLiveState();
+  const { lostSince } = useStore(connection);
+  // The browser notices later that its stream has ended than that a request got no answer.
+  const state = lostSince === undefined ? live : "polling";
   const [word, hint] = {
     live: [words.live, words.liveHint],
     connecting: [words.connecting, words.liveHint],
