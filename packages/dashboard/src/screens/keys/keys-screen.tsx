@@ -51,12 +51,13 @@ export function KeysScreen() {
 function KeyCard() {
   const words = useWords(keysWords);
   const { data, error, isPending, refetch } = useQuery(keysApi.keys());
+  const hasKeys = data !== undefined && data.keys.length > 0;
   return (
-    <Card footer={words.foot}>
+    <Card footer={hasKeys && words.foot}>
       {isPending && <Skeleton rows={4} />}
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {data?.keys.length === 0 && <EmptyState title={words.none}>{words.noneHint}</EmptyState>}
-      {data !== undefined && data.keys.length > 0 && <KeyTable keys={data.keys} />}
+      {hasKeys && <KeyTable keys={data.keys} />}
     </Card>
   );
 }

@@ -31,10 +31,7 @@ export function MadeKey({ made, onDone }: MadeKeyProps) {
         <p className="sm quiet">{words.madeText}</p>
         <SecretBox text={made.secret} label={words.copyKey} />
         <p className="xs muted">{words.tryIt}</p>
-        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it can be scrolled by keys */}
-        <pre className={css.code} tabIndex={0} aria-label={words.tryLabel}>
-          {command}
-        </pre>
+        <pre className={css.code}>{command}</pre>
         <Checkbox checked={isStored} onChange={({ target }) => setStored(target.checked)}>
           {words.stored}
         </Checkbox>
