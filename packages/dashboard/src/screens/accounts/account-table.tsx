@@ -1,6 +1,6 @@
 import type { Account } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
-import { Check, Plug, SlidersHorizontal, X } from "lucide-react";
+import { ArrowUpRight, Check, Plug, SlidersHorizontal, Unplug, X } from "lucide-react";
 import { useState } from "react";
 import type { BeginConnect } from "../../accounts/use-connect.tsx";
 import { api } from "../../api/api.ts";
@@ -89,10 +89,11 @@ function AccountRow({ account, onReconnect, onDisconnect, onSettings }: AccountR
   const { id, platform, username } = account;
   const health = healthOf(account);
   const open = () => window.open(profileUrlOf(platform, username), "_blank", "noreferrer");
+  const leave = { label: words.disconnect, icon: Unplug, danger: true, onChoose: onDisconnect };
   const items = [
     { label: settings, icon: SlidersHorizontal, onChoose: onSettings },
-    { label: words.open(PLATFORMS[platform].name), onChoose: open },
-    mayWrite ? { label: words.disconnect, danger: true, onChoose: onDisconnect } : null,
+    { label: words.open(PLATFORMS[platform].name), icon: ArrowUpRight, onChoose: open },
+    mayWrite ? leave : null,
   ];
   return (
     <tr>

@@ -1,6 +1,7 @@
 import type { PlatformId } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { Dialog } from "../../kit/dialog.tsx";
+import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
 import { postsApi } from "../../posts/posts-api.ts";
@@ -19,6 +20,7 @@ export function ChoosePlatform({ onClose, onChoose }: ChoosePlatformProps) {
   return (
     <Dialog title={words.connectTitle} onClose={onClose}>
       {error !== null && <ErrorNotice error={error} />}
+      {data === undefined && error === null && <Skeleton />}
       <ul className={css.platforms}>
         {data?.platforms.map(({ id, available }) => (
           <li key={id}>
