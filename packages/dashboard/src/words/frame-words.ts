@@ -166,7 +166,7 @@ const frameKo: typeof frameEn = {
     "초안은 남아 있습니다. 여기에서 API 키로 다시 로그인하거나 다른 탭에서 새 로그인 링크를 열어 주세요. 이 화면은 그대로 이어집니다.",
   apiKey: "API 키",
   logInAgain: "다시 로그인",
-  wrongKey: (workspace) => `이 키로는 워크스페이스 ${workspace} 접속이 안 됩니다`,
+  wrongKey: (workspace) => `이 키로는 워크스페이스 ${workspace}에 접속할 수 없습니다`,
   otherWorkspace: "이 브라우저는 다른 워크스페이스에 로그인되어 있습니다",
   otherWorkspaceHint: (workspace) =>
     `다른 탭에서 로그인이 바뀌었습니다. 여기서 누르는 것은 그 워크스페이스에 반영되지 않습니다. 그 워크스페이스를 보려면 새로 고침해 주세요. 다른 탭에서 다시 로그인하면(${workspace}) 이 화면은 그대로 이어집니다.`,

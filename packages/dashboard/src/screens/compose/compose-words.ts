@@ -170,7 +170,7 @@ export const composeKo: typeof composeEn = {
   quotaStorage: "게시물을 저장할 공간이 없습니다.",
   tooManyDrafts: (limit) => `초안은 ${limit}개까지 저장할 수 있으며, 모두 찼습니다.`,
   nothingSent: "어느 계정에도 보내지 않았습니다.",
-  beginsAnew: (time) => `${time}부터 다시 쓸 수 있습니다.`,
+  beginsAnew: (time, place) => `${time}(${place})부터 다시 쓸 수 있습니다.`,
   moveTo: (time) => `이 시간에 예약: ${time}`,
   refused: "게시물을 접수하지 못했습니다.",
   theirs: "상대 내용",

@@ -1,9 +1,9 @@
 import type { PostriderError } from "@postrider/client";
 import { CircleX } from "lucide-react";
 import { Button } from "../../kit/button.tsx";
-import { Time } from "../../kit/time.tsx";
 import { useSettings } from "../../settings/settings.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
+import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
 import { useComposition } from "./composition.ts";
@@ -34,7 +34,9 @@ export function QuotaNote({ error }: { readonly error: PostriderError }) {
       lead={leads[detail?.code ?? ""] ?? words.quotaMonth(number)}
       rest={
         <>
-          {words.nothingSent} {typeof resetsAt === "string" && <Time at={resetsAt} />}
+          {words.nothingSent}{" "}
+          {typeof resetsAt === "string" &&
+            words.beginsAnew(timeWords(toZoned(resetsAt, zone)), placeOf(zone, language))}
         </>
       }
       error={error}

@@ -180,7 +180,7 @@ export const composeEn = {
   quotaStorage: "The workspace has no room left for posts.",
   tooManyDrafts: (limit: string) => `The workspace may have ${limit} drafts, and it has them.`,
   nothingSent: "Nothing was sent to any account.",
-  beginsAnew: (time: string) => `It begins anew on ${time}.`,
+  beginsAnew: (time: string, place: string) => `It begins anew: ${time} ${place}.`,
   moveTo: (time: string) => `Move to ${time}`,
   refused: "The post was not taken.",
   theirs: "Theirs",

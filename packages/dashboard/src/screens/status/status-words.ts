@@ -64,15 +64,16 @@ const statusEn = {
 
 const statusKo: typeof statusEn = {
   title: "한도와 상태",
-  pausedPlatform: (platform) => `운영자가 ${platform} 게시를 멈췄습니다.`,
-  pausedAccount: (account) => `운영자가 ${account} 계정의 게시를 멈췄습니다.`,
-  pausedWorkspace: "운영자가 이 워크스페이스의 게시를 멈췄습니다.",
-  pausedDeployment: "운영자가 설치 전체의 게시를 멈췄습니다.",
-  deploymentHint: "복사했거나 복원한 데이터라서, 같은 것이 두 번 나가지 않도록 멈춰 있습니다.",
+  pausedPlatform: (platform) => `운영자가 ${platform} 게시를 일시 중지했습니다.`,
+  pausedAccount: (account) => `운영자가 ${account} 계정의 게시를 일시 중지했습니다.`,
+  pausedWorkspace: "운영자가 이 워크스페이스의 게시를 일시 중지했습니다.",
+  pausedDeployment: "운영자가 설치 전체의 게시를 일시 중지했습니다.",
+  deploymentHint:
+    "복사했거나 복원한 데이터라서, 같은 것이 두 번 나가지 않도록 일시 중지되어 있습니다.",
   since: "시작:",
   waiting: (count) => `게시 ${count}건이 기다리고 있으며, 다시 시작되면 저절로 나갑니다.`,
   nothingWaits: "기다리는 게시물은 없습니다.",
-  reason: (text) => `이유: “${text}”`,
+  reason: (text) => `사유: “${text}”`,
   show: "게시물 보기",
   slow: (platform) => `${platform}의 응답이 느립니다.`,
   slowHint: "여러 번 연속으로 응답이 없었습니다.",
@@ -83,13 +84,13 @@ const statusKo: typeof statusEn = {
   accountHeld: (account, platform) => `${platform} 계정 ${account}: 게시가 잠시 미뤄졌습니다.`,
   accountHeldHint: "플랫폼의 한도에 이르렀거나 여러 번 연속으로 실패했습니다.",
   until: "해제:",
-  allFine: "모두 정상입니다. 멈춘 것이 없습니다.",
+  allFine: "모두 정상입니다. 일시 중지된 것이 없습니다.",
   onePublication: "계정 하나에 게시하면 1건입니다",
-  beginsAnew: "다시 시작:",
+  beginsAnew: "한도 갱신:",
   utc: (clock) => `(${clock} UTC)`,
   leftOf: (limit) => `남음, 전체 ${limit}`,
   used: "사용",
-  reserved: "예약된 게시물 몫",
+  reserved: "예약",
   left: "남음",
   pace: (count) => `이번 달 속도라면 월말까지 약 ${count}건을 씁니다.`,
   whole: "한도를 넘는 게시물은 보내기 전에 통째로 거절합니다.",
@@ -111,7 +112,7 @@ const statusKo: typeof statusEn = {
   works: "정상",
   slowState: "응답 느림",
   limitState: "앱 한도 소진",
-  pausedState: "운영자가 멈춤",
+  pausedState: "운영자가 일시 중지함",
 };
 
 export const statusWords = { en: statusEn, ko: statusKo };
