@@ -59,6 +59,7 @@ function ThereDialog({ failure, onClose }: ResolveDialogProps) {
     >
       <form
         id={form}
+        noValidate
         onSubmit={(event) => {
           event.preventDefault();
           setLeft(true);
