@@ -44,19 +44,12 @@ function saysNoMore(error: unknown): boolean {
   return error.status === 404 || error.status === 429 || error.status >= 500;
 }
 
-/**
- * The sentences of the server name the field, the limit and what would be accepted; they are in
- * English only.
- */
-function sentenceOf(error: unknown, own: string): ReactNode {
+/** The sentences of the server name the field, the limit and what would be accepted. */
+function sentenceOf(error: unknown, own: string): string | undefined {
   if (!(error instanceof PostriderError)) return undefined;
   if (saysNoMore(error)) return own;
   const { details, message } = error;
-  return (
-    <span lang="en">
-      {details.length === 0 ? message : details.map((detail) => detail.message).join(" ")}
-    </span>
-  );
+  return details.length === 0 ? message : details.map((detail) => detail.message).join(" ");
 }
 
 function textOf(error: unknown, words: (typeof kitWords)["en"]): string {
