@@ -96,6 +96,14 @@ test("a failure of the server is told in the words of the page", async () => {
   expect(await page.getByText("The service failed.").count()).toBe(0);
 });
 
+test("a page whose first script is refused still has the language of its reader", async () => {
+  await using dashboard = await openDashboard(browser, system, tenant.id, { locale: "ko-KR" });
+  const { page } = dashboard;
+  await page.route("**/before-paint.js", (route) => route.fulfill({ status: 503 }));
+  await show(page, "/keys");
+  expect(await page.locator("html").getAttribute("lang")).toBe("ko");
+});
+
 test("logging out leaves no text in the browser, after it has asked", async () => {
   await using dashboard = await openDashboard(browser, system, tenant.id, { path: "/posts/new" });
   const { page, complaints } = dashboard;

@@ -8,4 +8,7 @@ if (root === null) throw new Error("index.html has no element #root");
 // Everything else may use Temporal as soon as it is loaded.
 await loadTemporal();
 const { App } = await import("./app.tsx");
+const { changeSettings } = await import("./settings/settings.ts");
+// A server that is busy may have refused the script that sets them before the first paint.
+changeSettings({});
 createRoot(root).render(<App />);
