@@ -122,6 +122,23 @@ test("a media file counts as broken when the media service closes the connection
   await expect(readAll(url)).rejects.toMatchObject({ reason: "broken" });
 });
 
+test("a media file is read at once while the files of another workspace are read slowly", async () => {
+  const url = await serve(({ url: path = "" }, response) => {
+    response.writeHead(206);
+    if (path.startsWith("/objects/w1/")) response.write("2");
+    else response.end("23456");
+  });
+  const source = openSource(url);
+  const own = source.describe(MEDIA);
+  const other = source.describe({ ...MEDIA, workspaceId: "w2" });
+  const range = { start: 2, length: 5 };
+  const slow = Promise.allSettled(Array.from({ length: 150 }, () => own.read(range, signal)));
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of await other.read(range, signal)) chunks.push(chunk);
+  expect(Buffer.concat(chunks).toString()).toBe("23456");
+  expect((await slow).filter(({ status }) => status === "rejected")).toEqual([]);
+});
+
 test("the URL from which a platform downloads media is public and carries a signed token", () => {
   const { url } = describeAt("http://127.0.0.1:1");
   const token = url.replace("https://api.example.test/media/", "");
