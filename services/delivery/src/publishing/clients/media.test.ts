@@ -4,6 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { MAX_CALLS_IN_FLIGHT } from "@postrider/shared/connect/client";
 import { invalidRequest } from "@postrider/shared/errors";
 import { verifyToken } from "@postrider/shared/secrets/signed-token";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
@@ -195,6 +196,28 @@ test("a file that the media service refuses to convert is reported as refused wi
     { kind: "refused", message: "It is animated." },
     { kind: "gone" },
   ]);
+});
+
+test("conversions for one workspace hold at most a quarter of the calls to the media service", async () => {
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  let converting = 0;
+  const source = openSource("http://127.0.0.1:1", {
+    prepareMedia: async ({ items: [item] }) => {
+      if (item?.workspaceId === "w1" && item.rendition !== undefined) {
+        converting += 1;
+        await end;
+      }
+      return { files: [{}] };
+    },
+  });
+  const convert = (media: typeof IMAGE) => source.prepare([{ media, rendition: RENDITION }]);
+  const own = Promise.all(Array.from({ length: 100 }, () => convert(IMAGE)));
+  const gone = [{ kind: "gone" }];
+  expect(await convert({ ...IMAGE, workspaceId: "w2" })).toEqual(gone);
+  expect(await source.prepare([{ media: IMAGE, rendition: undefined }])).toEqual(gone);
+  expect(converting).toBe(MAX_CALLS_IN_FLIGHT / 4);
+  resolve();
+  await own;
 });
 
 test("an error of the media service while it prepares files reaches the caller", async () => {
