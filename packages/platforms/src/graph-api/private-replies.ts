@@ -1,4 +1,4 @@
-import { type JsonObject, text } from "#src/http/platform-answer.ts";
+import { type JsonObject, time } from "#src/http/platform-answer.ts";
 import type {
   OwnedMedia,
   OwnedMediaPage,
@@ -97,8 +97,8 @@ export function createGraphPrivateReplies(
       const readState = async (signal: AbortSignal) => {
         const answer = await ask(open(account, signal), toStateCall(replies, request.commentId));
         if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
-        const createdAt = new Date(text(answer.json, replies.stateFields[0]) ?? "");
-        return Number.isNaN(createdAt.getTime())
+        const createdAt = time(answer.json, replies.stateFields[0]);
+        return createdAt === undefined
           ? undefined
           : { createdAt, hasPrivateReply: replies.hasPrivateReply(answer.json) };
       };

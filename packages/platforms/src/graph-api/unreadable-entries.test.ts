@@ -12,11 +12,19 @@ const query = { mediaId: "1_2", limit: 50, after: undefined };
 const signal = AbortSignal.timeout(5_000);
 
 /**
- * Calls a Graph API whose lists have one entry with a readable time, and one entry without a time.
+ * Calls a Graph API whose lists have one entry with a readable time, one without a time and one
+ * with a time that cannot be stored. No counter of them counts anything.
  */
 async function withEntries<T>(call: (api: GraphApi) => Promise<T>): Promise<T> {
-  const time = "2026-11-23T12:00:00+0000";
-  const data = [{ id: "3" }, { id: "4", timestamp: time, created_time: time }];
+  const comments = { summary: { total_count: 1e300 } };
+  const counters = { like_count: 1.5, comments_count: -1, comments };
+  const entry = (id: string, time: string) => ({ id, timestamp: time, created_time: time });
+  const entries = [
+    { id: "3" },
+    entry("4", "2026-11-23T12:00:00+0000"),
+    entry("5", "+012026-01-01"),
+  ];
+  const data = entries.map((each) => ({ ...each, ...counters }));
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify({ data }));
@@ -35,25 +43,18 @@ async function withEntries<T>(call: (api: GraphApi) => Promise<T>): Promise<T> {
 describe.each([
   ["Facebook", listFacebookComments, createFacebookPrivateRepliesConnector],
   ["Instagram", listInstagramComments, createInstagramPrivateRepliesConnector],
-])(
-  "lists of %s in which one entry has no time",
-  (_platform, listComments, createPrivateReplies) => {
-    test("a comment without a time is left out of the list, and the other comments are listed", async () => {
-      const page = await withEntries((api) => listComments(openGraph(api, account, signal), query));
-      expect(page).toMatchObject({ kind: "page", comments: [{ id: "4" }] });
-      expect("comments" in page ? page.comments : []).toHaveLength(1);
-    });
+])("lists of %s with unreadable entries", (_platform, listComments, createPrivateReplies) => {
+  test("a comment without a time that can be stored is left out of the list, and the other comments are listed without counters that count nothing", async () => {
+    const page = await withEntries((api) => listComments(openGraph(api, account, signal), query));
+    expect(page).toMatchObject({ kind: "page", comments: [{ id: "4", likeCount: null }] });
+    expect("comments" in page ? page.comments : []).toHaveLength(1);
+  });
 
-    test("media without a time are left out of the list, and the other media are listed", async () => {
-      const page = await withEntries((api) =>
-        createPrivateReplies({ ...api, loginBaseUrl: api.baseUrl }).listMedia(
-          account,
-          query,
-          signal,
-        ),
-      );
-      expect(page).toMatchObject({ kind: "media", media: [{ id: "4" }] });
-      expect("media" in page ? page.media : []).toHaveLength(1);
-    });
-  },
-);
+  test("media without a time that can be stored are left out of the list, and the other media are listed without counters that count nothing", async () => {
+    const page = await withEntries((api) =>
+      createPrivateReplies({ ...api, loginBaseUrl: api.baseUrl }).listMedia(account, query, signal),
+    );
+    expect(page).toMatchObject({ kind: "media", media: [{ id: "4", commentCount: null }] });
+    expect("media" in page ? page.media : []).toHaveLength(1);
+  });
+});

@@ -1,7 +1,7 @@
 import { anyText } from "@postrider/shared/testing/any-text";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { shorten, toAnswer } from "#src/http/platform-answer.ts";
+import { count, shorten, time, toAnswer } from "#src/http/platform-answer.ts";
 
 /**
  * Matches what Postgres refuses in a text or in JSON: a NUL character or half of a surrogate pair.
@@ -42,4 +42,21 @@ test("every text in a parsed platform answer can be stored in Postgres", () => {
 test("parsing a platform's answer does not change texts that Postgres can store", () => {
   const json = { text: "e\u0301 \u0001 \\u0000 😀", more: null };
   expect(toAnswer(200, {}, JSON.stringify(json)).json).toEqual(json);
+});
+
+test.each([1.5, -1, 1e300, 2 ** 53, "3", null, undefined])(
+  "the counter %j of a platform's answer is null, because it cannot be stored",
+  (value) => expect(count({ value }, "value")).toBeNull(),
+);
+
+test.each(["", "yesterday", "+012026-01-01T00:00:00Z", "-000001-01-01T00:00:00Z", 0, undefined])(
+  "the time %j of a platform's answer is undefined, because it cannot be stored",
+  (value) => expect(time({ value }, "value")).toBeUndefined(),
+);
+
+test("counters and times of a platform's answer that can be stored are read", () => {
+  const answer = { likes: 0, views: Number.MAX_SAFE_INTEGER, at: "2026-11-23T12:00:00+0100" };
+  expect(count(answer, "likes")).toBe(0);
+  expect(count(answer, "views")).toBe(Number.MAX_SAFE_INTEGER);
+  expect(time(answer, "at")).toEqual(new Date("2026-11-23T11:00:00Z"));
 });

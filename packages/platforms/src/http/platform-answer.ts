@@ -144,6 +144,24 @@ export function number(value: unknown, name: string): number | undefined {
   return typeof found === "number" ? found : undefined;
 }
 
+/** Null also for a number that counts nothing: neither the database nor the API can hold it. */
+export function count(value: unknown, name: string): number | null {
+  const found = number(value, name) ?? -1;
+  return Number.isSafeInteger(found) && found >= 0 ? found : null;
+}
+
+/** Neither Postgres nor protobuf can store other years. */
+const [FIRST_TIME, LAST_TIME] = [
+  Date.parse("0001-01-01T00:00:00Z"),
+  Date.parse("9999-12-31T23:59:59Z"),
+];
+
+/** Undefined also for a time that cannot be stored. */
+export function time(value: unknown, name: string): Date | undefined {
+  const found = Date.parse(text(value, name) ?? "");
+  return found >= FIRST_TIME && found <= LAST_TIME ? new Date(found) : undefined;
+}
+
 export function object(value: unknown, name: string): JsonObject | undefined {
   const found = property(value, name);
   return isObject(found) ? found : undefined;

@@ -6,6 +6,7 @@ import type {
   CredentialService,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { unavailable } from "@postrider/shared/errors";
+import { LongCalls } from "./long-calls.ts";
 
 export interface AccountsClients {
   readonly credentials: Client<typeof CredentialService>;
@@ -18,6 +19,8 @@ const TIMEOUT_MS = 5_000;
  * service waits for a platform's token endpoint.
  */
 const REFRESH_TIMEOUT_MS = 20_000;
+/** A token server may be of the account's owner. */
+const REFRESHES = new LongCalls();
 
 export interface AccountRef {
   readonly workspaceId: string;
@@ -82,9 +85,9 @@ export async function refreshCredential(
   account: AccountRef,
   refusedVersion: bigint,
 ): Promise<Credential> {
-  const { credential } = await client.refreshCredential(
-    { ref: toRef(account), refusedVersion },
-    { timeoutMs: REFRESH_TIMEOUT_MS },
+  const request = { ref: toRef(account), refusedVersion };
+  const { credential } = await REFRESHES.run(account.workspaceId, () =>
+    client.refreshCredential(request, { timeoutMs: REFRESH_TIMEOUT_MS }),
   );
   const newest = credential && readable(credential);
   if (newest === undefined) throw unavailable(undefined);

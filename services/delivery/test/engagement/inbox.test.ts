@@ -343,3 +343,29 @@ test("comments that polls of automations read are in the inbox as well", async (
     select text, state from inbox_comments where workspace_id = ${workspaceId}`;
   expect(rows).toEqual([{ text: "not a keyword", state: "open" }]);
 });
+
+test("a poll stores comments before it wakes the queue of their account, as the end of a reply does, so that they never deadlock", async () => {
+  await using automations = await startAutomations();
+  const { platform, sql: own } = automations;
+  const { workspaceId, accountId, mediaId } = await createActiveRule(automations);
+  const { id: commentId } = platform.comment(mediaId, "not a keyword");
+  await automations.poll();
+  const account = { id: accountId, workspaceId, platform: "instagram" } as const;
+  await request(own, account, { mediaId, commentId });
+  platform.comment(mediaId, "link");
+  let polling: Promise<number> | undefined;
+  await own.begin(async (tx) => {
+    await tx`select from inbox_comments where comment_id = ${commentId} for no key update`;
+    polling = automations.poll();
+    polling.catch(() => undefined);
+    await eventually(async () => {
+      const waiting = await own`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      expect(waiting).toHaveLength(1);
+    });
+    const queue = await tx`
+      select from comment_action_queues where account_id = ${accountId} for no key update nowait`;
+    expect(queue).toHaveLength(1);
+  });
+  expect(await polling).toBe(1);
+});

@@ -1,6 +1,6 @@
 import { askBluesky, COLLECTION, isOwnersHost } from "#src/bluesky/publishing/xrpc.ts";
 import type { Missing, PlatformComment } from "#src/comments/connector.ts";
-import { type JsonObject, number, object, text } from "#src/http/platform-answer.ts";
+import { count, type JsonObject, object, text, time } from "#src/http/platform-answer.ts";
 import { type AnswerBytes, readMembers } from "#src/http/read-members.ts";
 import type { Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
@@ -64,11 +64,6 @@ const MAX_CID = 256;
 const MAX_TEXT = 3000;
 const MAX_DID = 512;
 const MAX_HANDLE = 256;
-/** Neither Postgres nor protobuf can store other years. */
-const [FIRST_TIME, LAST_TIME] = [
-  Date.parse("0001-01-01T00:00:00Z"),
-  Date.parse("9999-12-31T23:59:59Z"),
-];
 
 export function recordKeyOf(uri: string): string {
   return uri.split("/").at(-1) ?? "";
@@ -87,20 +82,14 @@ function short(value: unknown, name: string, max: number): string | null {
   return found === undefined || found.length > max ? null : found;
 }
 
-function countOf(value: unknown, name: string): number | null {
-  const count = number(value, name) ?? -1;
-  return Number.isSafeInteger(count) && count >= 0 ? count : null;
-}
-
 /**
  * Returns the time of a reply as Bluesky itself sorts by it: the author's time, but not later than
  * the time at which Bluesky saw the reply, because authors choose their time freely.
  */
 function timeOf(post: JsonObject): Date | undefined {
-  const times = [text(object(post, "record"), "createdAt"), text(post, "indexedAt")]
-    .map((time) => Date.parse(time ?? ""))
-    .filter((time) => time >= FIRST_TIME && time <= LAST_TIME);
-  return times.length === 0 ? undefined : new Date(Math.min(...times));
+  const times = [time(object(post, "record"), "createdAt"), time(post, "indexedAt")];
+  const known = times.flatMap((each) => each?.getTime() ?? []);
+  return known.length === 0 ? undefined : new Date(Math.min(...known));
 }
 
 function toReply(member: unknown, account: AccountAccess): ThreadReply | undefined {
@@ -117,8 +106,8 @@ function toReply(member: unknown, account: AccountAccess): ThreadReply | undefin
     authorUsername: short(author, "handle", MAX_HANDLE),
     isOwn: text(author, "did") === account.externalId,
     createdAt,
-    likeCount: countOf(post, "likeCount"),
-    replyCount: countOf(post, "replyCount"),
+    likeCount: count(post, "likeCount"),
+    replyCount: count(post, "replyCount"),
   };
   return { ref, comment };
 }

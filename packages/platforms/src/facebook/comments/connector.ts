@@ -13,7 +13,7 @@ import {
 } from "#src/graph-api/comments-connector.ts";
 import { toReadFailure } from "#src/graph-api/failures.ts";
 import { type GraphApi, readGraphList, toGraphSite } from "#src/graph-api/graph-request.ts";
-import { list, number, object, text } from "#src/http/platform-answer.ts";
+import { count, list, object, text, time } from "#src/http/platform-answer.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -82,8 +82,8 @@ const NEWEST_FIRST = { filter: "toplevel", order: "reverse_chronological" };
 /** Undefined if it has no id or no readable time. */
 function toComment(entry: unknown, { externalId }: AccountAccess): PlatformComment | undefined {
   const id = text(entry, "id");
-  const createdAt = new Date(text(entry, "created_time") ?? "");
-  if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
+  const createdAt = time(entry, "created_time");
+  if (id === undefined || createdAt === undefined) return undefined;
   const from = object(entry, "from");
   return {
     id,
@@ -92,8 +92,8 @@ function toComment(entry: unknown, { externalId }: AccountAccess): PlatformComme
     authorUsername: text(from, "name") ?? null,
     isOwn: text(from, "id") === externalId,
     createdAt,
-    likeCount: number(entry, "like_count") ?? null,
-    replyCount: number(entry, "comment_count") ?? null,
+    likeCount: count(entry, "like_count"),
+    replyCount: count(entry, "comment_count"),
     hidden: (entry as { readonly is_hidden?: unknown }).is_hidden === true,
   };
 }

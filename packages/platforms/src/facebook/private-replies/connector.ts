@@ -8,7 +8,7 @@ import {
   repeatAfter,
   toStateCall,
 } from "#src/graph-api/private-replies.ts";
-import { type JsonObject, list, number, object, text } from "#src/http/platform-answer.ts";
+import { count, type JsonObject, list, object, text, time } from "#src/http/platform-answer.ts";
 import type { OwnedMedia, PrivateRepliesConnector } from "#src/private-replies/connector.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
@@ -24,10 +24,10 @@ function mediaIdOf(entry: unknown): string | undefined {
 
 function toMedia(entry: unknown): OwnedMedia | undefined {
   const id = mediaIdOf(entry);
-  const publishedAt = new Date(text(entry, "created_time") ?? "");
-  if (id === undefined || Number.isNaN(publishedAt.getTime())) return undefined;
+  const publishedAt = time(entry, "created_time");
+  if (id === undefined || publishedAt === undefined) return undefined;
   const summary = object(object(entry, "comments"), "summary");
-  return { id, publishedAt, commentCount: number(summary, "total_count") ?? null };
+  return { id, publishedAt, commentCount: count(summary, "total_count") };
 }
 
 function hasPrivateReply(comment: JsonObject | undefined): boolean {

@@ -13,7 +13,7 @@ import {
 import { toReadFailure } from "#src/graph-api/failures.ts";
 import { readGraphList, toGraphSite } from "#src/graph-api/graph-request.ts";
 import { readExisting } from "#src/graph-api/read-nodes.ts";
-import { list, number, object, text } from "#src/http/platform-answer.ts";
+import { count, list, object, text, time } from "#src/http/platform-answer.ts";
 import {
   apiOfAccount,
   type InstagramSettings,
@@ -47,8 +47,8 @@ function isOwnComment(entry: unknown, { username }: AccountAccess): boolean {
 
 function toComment(entry: unknown, account: AccountAccess): PlatformComment | undefined {
   const id = text(entry, "id");
-  const createdAt = new Date(text(entry, "timestamp") ?? "");
-  if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
+  const createdAt = time(entry, "timestamp");
+  if (id === undefined || createdAt === undefined) return undefined;
   const from = object(entry, "from");
   return {
     id,
@@ -57,7 +57,7 @@ function toComment(entry: unknown, account: AccountAccess): PlatformComment | un
     authorUsername: text(from, "username") ?? text(entry, "username") ?? null,
     isOwn: isOwnComment(entry, account),
     createdAt,
-    likeCount: number(entry, "like_count") ?? null,
+    likeCount: count(entry, "like_count"),
     replyCount: countReplies(entry),
     hidden: (entry as { readonly hidden?: unknown }).hidden === true,
   };

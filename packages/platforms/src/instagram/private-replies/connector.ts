@@ -3,7 +3,7 @@ import {
   repeatAfter,
   type GraphPrivateReplies,
 } from "#src/graph-api/private-replies.ts";
-import { number, text } from "#src/http/platform-answer.ts";
+import { count, text, time } from "#src/http/platform-answer.ts";
 import {
   apiOfAccount,
   type InstagramSettings,
@@ -17,10 +17,10 @@ const FIELDS = "id,timestamp,comments_count";
 
 function toMedia(entry: unknown): OwnedMedia | undefined {
   const id = text(entry, "id");
-  const publishedAt = new Date(text(entry, "timestamp") ?? "");
-  return id === undefined || Number.isNaN(publishedAt.getTime())
+  const publishedAt = time(entry, "timestamp");
+  return id === undefined || publishedAt === undefined
     ? undefined
-    : { id, publishedAt, commentCount: number(entry, "comments_count") ?? null };
+    : { id, publishedAt, commentCount: count(entry, "comments_count") };
 }
 
 /**

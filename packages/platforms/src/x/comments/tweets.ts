@@ -1,11 +1,12 @@
 import type { PlatformComment } from "#src/comments/connector.ts";
 import {
+  count,
   type JsonObject,
   list,
   maxListBytes,
-  number,
   object,
   text,
+  time,
 } from "#src/http/platform-answer.ts";
 import type { Query } from "#src/http/platform-request.ts";
 import type { Caller } from "#src/publishing/caller.ts";
@@ -70,9 +71,9 @@ export function toComment(
     authorId,
     authorUsername: text(author, "username") ?? null,
     isOwn: authorId === externalId,
-    createdAt: new Date(text(tweet, "created_at") ?? 0),
-    likeCount: number(counters, "like_count") ?? null,
-    replyCount: number(counters, "reply_count") ?? null,
+    createdAt: time(tweet, "created_at") ?? new Date(0),
+    likeCount: count(counters, "like_count"),
+    replyCount: count(counters, "reply_count"),
     hidden: null,
   };
 }

@@ -1,11 +1,12 @@
 import type { PlatformComment } from "#src/comments/connector.ts";
 import {
+  count,
   type JsonObject,
   list,
   maxListBytes,
-  number,
   object,
   text,
+  time,
 } from "#src/http/platform-answer.ts";
 import type { Query } from "#src/http/platform-request.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
@@ -63,9 +64,9 @@ export function toVideoComment(
 ): VideoComment | undefined {
   const id = text(resource, "id");
   const snippet = object(resource, "snippet");
-  const createdAt = new Date(text(snippet, "publishedAt") ?? "");
+  const createdAt = time(snippet, "publishedAt");
   const status = text(snippet, "moderationStatus");
-  if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
+  if (id === undefined || createdAt === undefined) return undefined;
   // Only comments on videos of the account's channel are read, so the channel of the video is the
   // account.
   const channelId = text(snippet, "channelId");
@@ -76,7 +77,7 @@ export function toVideoComment(
     ...author,
     isOwn: channelId !== undefined && author.authorId === channelId,
     createdAt,
-    likeCount: number(snippet, "likeCount") ?? null,
+    likeCount: count(snippet, "likeCount"),
     replyCount,
     hidden: status === undefined ? null : status !== "published",
   };
@@ -87,7 +88,7 @@ export function toThreadComment(thread: unknown): VideoComment | undefined {
   const snippet = object(thread, "snippet");
   const found = toVideoComment(
     object(snippet, "topLevelComment"),
-    number(snippet, "totalReplyCount") ?? null,
+    count(snippet, "totalReplyCount"),
   );
   if (found === undefined) return undefined;
   const videoId = text(snippet, "videoId") ?? found.videoId;

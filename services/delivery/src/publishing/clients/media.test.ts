@@ -4,6 +4,7 @@ import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { MAX_CALLS_IN_FLIGHT } from "@postrider/shared/connect/client";
 import { invalidRequest } from "@postrider/shared/errors";
 import { verifyToken } from "@postrider/shared/secrets/signed-token";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
@@ -122,6 +123,23 @@ test("a media file counts as broken when the media service closes the connection
   await expect(readAll(url)).rejects.toMatchObject({ reason: "broken" });
 });
 
+test("a media file is read at once while the files of another workspace are read slowly", async () => {
+  const url = await serve(({ url: path = "" }, response) => {
+    response.writeHead(206);
+    if (path.startsWith("/objects/w1/")) response.write("2");
+    else response.end("23456");
+  });
+  const source = openSource(url);
+  const own = source.describe(MEDIA);
+  const other = source.describe({ ...MEDIA, workspaceId: "w2" });
+  const range = { start: 2, length: 5 };
+  const slow = Promise.allSettled(Array.from({ length: 150 }, () => own.read(range, signal)));
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of await other.read(range, signal)) chunks.push(chunk);
+  expect(Buffer.concat(chunks).toString()).toBe("23456");
+  expect((await slow).filter(({ status }) => status === "rejected")).toEqual([]);
+});
+
 test("the URL from which a platform downloads media is public and carries a signed token", () => {
   const { url } = describeAt("http://127.0.0.1:1");
   const token = url.replace("https://api.example.test/media/", "");
@@ -178,6 +196,28 @@ test("a file that the media service refuses to convert is reported as refused wi
     { kind: "refused", message: "It is animated." },
     { kind: "gone" },
   ]);
+});
+
+test("conversions for one workspace hold at most a quarter of the calls to the media service", async () => {
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  let converting = 0;
+  const source = openSource("http://127.0.0.1:1", {
+    prepareMedia: async ({ items: [item] }) => {
+      if (item?.workspaceId === "w1" && item.rendition !== undefined) {
+        converting += 1;
+        await end;
+      }
+      return { files: [{}] };
+    },
+  });
+  const convert = (media: typeof IMAGE) => source.prepare([{ media, rendition: RENDITION }]);
+  const own = Promise.all(Array.from({ length: 100 }, () => convert(IMAGE)));
+  const gone = [{ kind: "gone" }];
+  expect(await convert({ ...IMAGE, workspaceId: "w2" })).toEqual(gone);
+  expect(await source.prepare([{ media: IMAGE, rendition: undefined }])).toEqual(gone);
+  expect(converting).toBe(MAX_CALLS_IN_FLIGHT / 4);
+  resolve();
+  await own;
 });
 
 test("an error of the media service while it prepares files reaches the caller", async () => {

@@ -86,12 +86,9 @@ interface FileAddress {
 }
 
 function createReader({ baseUrl, identity: own }: MediaSourceOptions) {
-  const agent = new Agent({
-    connections: 64,
-    headersTimeout: 10_000,
-    bodyTimeout: 30_000,
-    ...toTls(own),
-  });
+  // With no limit of connections: a file is read as fast as its platform takes it, and a request
+  // that waits for a connection has no timeout. The tasks in work limit how many there are.
+  const agent = new Agent({ headersTimeout: 10_000, bodyTimeout: 30_000, ...toTls(own) });
   const identity = createIdentitySource(own, "media");
   async function read(
     { path, rendition }: FileAddress,

@@ -2,6 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaService, PreparedMedia } from "@postrider/contracts/media/v1/media_service_pb";
 import type { Rendition } from "@postrider/platforms/renditions/image-plan";
+import { LongCalls } from "#src/clients/long-calls.ts";
 
 export type MediaServiceClient = Pick<Client<typeof MediaService>, "prepareMedia">;
 
@@ -20,6 +21,7 @@ const LOOKUP_TIMEOUT_MS = 5_000;
  * Deadline of a call of PrepareMedia with renditions. The media service itself gives up after 60 s.
  */
 const RENDITION_TIMEOUT_MS = 65_000;
+const RENDERINGS = new LongCalls();
 
 export async function callPrepareMedia(
   service: MediaServiceClient,
@@ -46,9 +48,12 @@ async function callOnce(
         : { rendition: { ...rendition, maxBytes: BigInt(rendition.maxBytes) } }),
     })),
   };
-  const converts = items.some(({ rendition }) => rendition !== undefined);
-  const timeoutMs = converts ? RENDITION_TIMEOUT_MS : LOOKUP_TIMEOUT_MS;
-  const { files } = await service.prepareMedia(request, { timeoutMs });
+  const converted = items.find(({ rendition }) => rendition !== undefined);
+  const { files } = await (converted === undefined
+    ? service.prepareMedia(request, { timeoutMs: LOOKUP_TIMEOUT_MS })
+    : RENDERINGS.run(converted.media.workspaceId, () =>
+        service.prepareMedia(request, { timeoutMs: RENDITION_TIMEOUT_MS }),
+      ));
   if (files.length !== items.length)
     throw new Error("the media service did not return exactly one file per item");
   return files;

@@ -155,8 +155,8 @@ interface PolledPage {
 }
 
 /**
- * Stores in one transaction the rules' runs for the comments on a page, the private replies, the
- * comments, and how far they are read. Returns undefined if another process polls the account now.
+ * Stores in one transaction the comments on a page, the rules' runs for them, the private replies,
+ * and how far the comments are read. Returns undefined if another process polls the account now.
  */
 async function recordComments(
   { sql, settings, onActions, onEvents }: AutomationDeps,
@@ -173,8 +173,8 @@ async function recordComments(
     await upsertWatchedMedia(tx, account, next);
     const sendingSince = settings.isSendingEnabled ? await findSendingSince(tx) : null;
     const runs = await plan(tx, account, polled, { now, sendingSince });
-    await insertPlanned(tx, account, media.mediaId, runs);
     const added = await keepComments(tx, { ...account, ...media }, page.comments, settings);
+    await insertPlanned(tx, account, media.mediaId, runs);
     return { next, runs, added };
   });
   if (recorded === undefined) return undefined;
