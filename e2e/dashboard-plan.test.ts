@@ -127,6 +127,36 @@ test("the hours of a week fill a high window", async () => {
   await expect.poll(() => bottom("[role=grid]")).toBeLessThan(900);
 });
 
+test("a draft that is dragged to another day is scheduled only when that is confirmed", async () => {
+  const other = await openTenant(system);
+  const [day, next] = [dateIn(10), dateIn(11)];
+  const accountIds = [await other.connect("bluesky")];
+  const { id } = await create(other.api, {
+    content: "Not yet",
+    accountIds,
+    isDraft: true,
+    scheduledAt: `${day}T03:00:00.000Z`,
+  });
+  const read = async () =>
+    (await other.api.call<{ status: string; scheduledAt: string }>("GET", `/posts/${id}`)).body;
+  await using dashboard = await openDashboard(browser, system, other.id, {
+    path: `/calendar?day=${day}`,
+  });
+  const { page, complaints } = dashboard;
+  const drop = async () => {
+    await hold(chipOn(page, day, "Not yet"), dayOf(page, next));
+    await page.mouse.up();
+    return page.getByRole("dialog", { name: "Schedule “Not yet”" });
+  };
+  await (await drop()).getByRole("button", { name: "Cancel" }).click();
+  expect(await read()).toMatchObject({ status: "draft", scheduledAt: `${day}T03:00:00.000Z` });
+  await (await drop()).getByRole("button", { name: "Schedule for 12:00" }).click();
+  await page.getByText(/^Scheduled for .*, 12:00 Seoul\.$/).waitFor();
+  expect(await read()).toMatchObject({ status: "scheduled", scheduledAt: `${next}T03:00:00.000Z` });
+  expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
 test("a click on an empty place of a day proposes the next free slot of that day, else the next full hour", async () => {
   const other = await openTenant(system);
   const day = dateIn(12);

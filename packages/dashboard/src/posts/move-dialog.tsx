@@ -32,6 +32,8 @@ interface MoveDialogProps {
     readonly status: PostSummary["status"];
     readonly scheduledAt: string | null;
   };
+  /** The time that is proposed; default: that of the post. */
+  readonly proposed?: string | undefined;
   readonly onClose: () => void;
 }
 
@@ -39,12 +41,14 @@ const MAX_DAYS = 366;
 const SHOWN_SLOTS = 3;
 
 /** Another time for a post, by keyboard as well as by pointer; a draft is scheduled by it. */
-export function MoveDialog({ post, onClose }: MoveDialogProps) {
+export function MoveDialog({ post, proposed, onClose }: MoveDialogProps) {
   const words = useWords(postWords).move;
   const kit = useWords(kitWords);
   const { language, zone } = useSettings();
   const now = useNow().toZonedDateTimeISO(zone);
-  const [reading, setReading] = useState<Reading>(() => firstReading(post.scheduledAt, zone));
+  const [reading, setReading] = useState<Reading>(() =>
+    firstReading(proposed ?? post.scheduledAt, zone),
+  );
   const [isLater, setLater] = useState(false);
   const placement = placeReading(reading);
   const at = instantOf(placement, isLater);
@@ -113,7 +117,7 @@ function isConflict(error: unknown): boolean {
  * way back.
  */
 function useMove(
-  { id, scheduledAt }: MoveDialogProps["post"],
+  { id, status, scheduledAt }: MoveDialogProps["post"],
   at: Temporal.ZonedDateTime | undefined,
   onClose: () => void,
 ) {
@@ -127,7 +131,7 @@ function useMove(
     await whenMoveSent(id);
     const { etag, post } = await client.query(postsApi.post(id));
     if (timeOf(post.scheduledAt) !== timeOf(seen)) throw new MovedMeanwhile();
-    await move({ id, from: seen, to: toInstantText(at), etag });
+    await move({ id, from: status === "draft" ? null : seen, to: toInstantText(at), etag });
     onClose();
   });
 }

@@ -36,7 +36,7 @@ export function isMovable(post: Movable, nowMs: number): boolean {
 
 /**
  * Moves a post, which calendars show at once, and again as it was if the move is refused. Answers
- * with the move that undoes this one; undefined for a draft that had no time.
+ * with the move that undoes this one; undefined for a draft.
  */
 async function movePost(client: QueryClient, move: Move): Promise<Move | undefined> {
   const { id, from, to, etag } = move;
@@ -61,7 +61,8 @@ export function useMovePost() {
     const back = await movePost(client, wanted);
     const at = toZoned(wanted.to, zone);
     const day = dayOf(at, Temporal.Now.zonedDateTimeISO(zone), language);
-    const text = words.moved(day, clockOf(at, language), placeOf(zone, language));
+    const say = wanted.from === null ? words.scheduled : words.moved;
+    const text = say(day, clockOf(at, language), placeOf(zone, language));
     showToast(text, back && (() => void moveOrRefuse(back)));
   };
   const moveOrRefuse = async (wanted: Move): Promise<void> => {

@@ -70,6 +70,8 @@ const postEn = {
     far: "Posts can be scheduled up to 366 days ahead.",
     toTime: (clock: string) => `Move to ${clock}`,
     moved: (day: string, clock: string, place: string) => `Moved to ${day}, ${clock} ${place}.`,
+    scheduled: (day: string, clock: string, place: string) =>
+      `Scheduled for ${day}, ${clock} ${place}.`,
     schedule: "Schedule",
     scheduleFor: (clock: string) => `Schedule for ${clock}`,
     scheduleTitle: (text: string) => `Schedule “${text}”`,
@@ -172,6 +174,7 @@ const postKo: typeof postEn = {
     far: "366일 안의 시각으로만 예약할 수 있습니다.",
     toTime: (clock) => `${clock} 시각으로 옮기기`,
     moved: (day, clock, place) => `옮겼습니다: ${day} ${clock} ${place}`,
+    scheduled: (day, clock, place) => `예약했습니다: ${day} ${clock} ${place}`,
     schedule: "예약",
     scheduleFor: (clock) => `${clock}에 예약`,
     scheduleTitle: (text) => `“${text}” 예약`,

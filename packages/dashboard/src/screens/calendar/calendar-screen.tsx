@@ -136,7 +136,9 @@ export function CalendarScreen() {
       )}
       {isSettled && <Legend cells={cells} canDrag={canWrite && view !== "list"} />}
       {grid.drag && <Ghost drag={grid.drag} />}
-      {grid.moving && <MoveDialog post={grid.moving} onClose={grid.endMove} />}
+      {grid.moving && (
+        <MoveDialog post={grid.moving} proposed={grid.proposed} onClose={grid.endMove} />
+      )}
       {grid.openDay !== undefined && (
         <DayDialog cell={cells.find((one) => one.day.toString() === grid.openDay)} grid={grid} />
       )}

@@ -24,11 +24,24 @@ interface GridOptions {
 
 /** What a reader saw of a post is still so; changes of its state are told by the refusal. */
 function isAsSeen(seen: PostSummary, { post }: PostVersion): boolean {
-  return seen.scheduledAt === post.scheduledAt && seen.content === post.content;
+  return (
+    seen.scheduledAt === post.scheduledAt &&
+    seen.content === post.content &&
+    seen.status === post.status
+  );
 }
 
-/** Drops move posts; the version is that of the moment in which the post was lifted. */
-function useDrops() {
+/** A dialog with another time for a post, and the time that it proposes. */
+interface Moving {
+  readonly id: string;
+  readonly proposed?: string;
+}
+
+/**
+ * Drops move posts; the version is that of the moment in which the post was lifted. A draft would
+ * be scheduled by that, so a dialog asks first.
+ */
+function useDrops(onDraft: (moving: Moving) => void) {
   const client = useQueryClient();
   const { zone } = useSettings();
   const { moveOrRefuse } = useMovePost();
@@ -48,7 +61,12 @@ function useDrops() {
     const now = Temporal.Now.zonedDateTimeISO(zone);
     const { placement, fault } = dropOn(from, Temporal.PlainDate.from(day), now);
     if (fault !== undefined) return;
-    const move = { id: post.id, from, to: toInstantText(placement.at), etag: undefined };
+    const to = toInstantText(placement.at);
+    if (post.status === "draft") {
+      onDraft({ id: post.id, proposed: to });
+      return;
+    }
+    const move = { id: post.id, from, to, etag: undefined };
     try {
       const version = await lifted.current;
       const isSeen = version !== undefined && isAsSeen(post, version);
@@ -70,9 +88,9 @@ function focusOn(day: string): void {
 export function useGrid({ posts, place, canWrite, onPropose }: GridOptions) {
   const [, navigate] = useLocation();
   const [openDay, setOpenDay] = useState<string>();
-  const [movingId, setMovingId] = useState<string>();
+  const [moving, setMoving] = useState<Moving>();
   const find = (id: string) => (canWrite ? posts.find((post) => post.id === id) : undefined);
-  const { drag, onPointerDown } = useChipDrag({ find, ...useDrops() });
+  const { drag, onPointerDown } = useChipDrag({ find, ...useDrops(setMoving) });
   const actions = {
     onPost: (id: string) => navigate(`/posts/${id}`),
     onDay: setOpenDay,
@@ -86,7 +104,7 @@ export function useGrid({ posts, place, canWrite, onPropose }: GridOptions) {
   useKeys({
     m: () => {
       const id = document.activeElement?.closest<HTMLElement>("[data-post]")?.dataset["post"];
-      if (id !== undefined && find(id) !== undefined) setMovingId(id);
+      if (id !== undefined && find(id) !== undefined) setMoving({ id });
     },
   });
   return {
@@ -99,9 +117,10 @@ export function useGrid({ posts, place, canWrite, onPropose }: GridOptions) {
     dropDay: drag?.day,
     openDay,
     closeDay: () => setOpenDay(undefined),
-    moving: posts.find(({ id }) => id === movingId),
-    startMove: setMovingId,
-    endMove: () => setMovingId(undefined),
+    moving: posts.find(({ id }) => id === moving?.id),
+    proposed: moving?.proposed,
+    startMove: (id: string) => setMoving({ id }),
+    endMove: () => setMoving(undefined),
     onSlot: actions.onSlot,
   };
 }
