@@ -23,8 +23,9 @@ interface PostListProps {
   readonly known: readonly PostSummary[];
 }
 
-/** What a row that was not laid out yet is guessed to take. */
+/** What a row and the head of a day that were not laid out yet are guessed to take. */
 const ROW_REM = 2.8125;
+const HEAD_REM = 1.8125;
 
 /** The posts by the day of their time, latest first, with a line where the present is. */
 export const PostList = memo(function PostList({ posts, known }: PostListProps) {
@@ -33,10 +34,36 @@ export const PostList = memo(function PostList({ posts, known }: PostListProps) 
   const days = useMemo(() => groupByDay(posts, zone, now), [posts, zone, now]);
   const words = useRowWords(known);
   const accounts = useAccounts();
-  return days.map(({ day, ...rest }, index) => (
-    <DaySection key={day} isFirst={index === 0} {...{ ...rest, words, accounts }} />
+  return toWeeks(days).map((week) => (
+    <div key={weekOf(week[0])} className={css.chunk} style={sizeOf(week)}>
+      {week.map(({ day, ...rest }) => (
+        <DaySection key={day} isFirst={day === days[0]?.day} {...{ ...rest, words, accounts }} />
+      ))}
+    </div>
   ));
 });
+
+/**
+ * The days of each week, which the browser takes together while they are far from what is seen: it
+ * looks at the place of all that it may leave out several times a frame.
+ */
+function toWeeks(days: readonly Day[]): readonly (readonly Day[])[] {
+  return [...Map.groupBy(days, weekOf).values()];
+}
+
+const DAY_MS = 86_400_000;
+/** Days from the Monday before 1970-01-01. */
+const TO_MONDAY = 3;
+const WEEK = 7;
+
+function weekOf(day: Day | undefined): number {
+  return Math.floor((Date.parse(day?.day ?? "") / DAY_MS + TO_MONDAY) / WEEK);
+}
+
+function sizeOf(days: readonly Day[]) {
+  const rows = days.reduce((sum, { lines }) => sum + lines.length, 0);
+  return { containIntrinsicBlockSize: `auto ${rows * ROW_REM + days.length * HEAD_REM}rem` };
+}
 
 interface DayProps extends Omit<Day, "day"> {
   readonly isFirst: boolean;
@@ -86,12 +113,18 @@ const Chunk = memo(function Chunk({ lines, words, accounts }: ChunkProps) {
   );
 }, isSame);
 
-/** Whether all properties are the same, and the lines one by one. */
-function isSame<P extends ChunkProps>({ lines, ...one }: P, { lines: others, ...other }: P) {
+/** Whether all properties are the same: the lines, and why they failed, one by one. */
+function isSame<P extends ChunkProps>(
+  { lines, words, ...one }: P,
+  { lines: others, words: known, ...other }: P,
+) {
+  const wordsOf = (line: Line, of: ChunkProps["words"]) => line === "now" || of.get(line.id);
   return (
     Object.entries(one).every(([name, value]) => other[name as keyof typeof other] === value) &&
     lines.length === others.length &&
-    lines.every((line, index) => line === others[index])
+    lines.every(
+      (line, index) => line === others[index] && wordsOf(line, words) === wordsOf(line, known),
+    )
   );
 }
 
