@@ -4,8 +4,8 @@ const icon = (name: string, d: string): LucideIcon =>
   createLucideIcon(name, [["path", { d, key: name }]]);
 
 /*
- * Icons of Lucide that stand in every row of a list, of one path each instead of three to six: a screen has a hundred of
- * them, and each shape is laid out and painted by itself.
+ * Icons of Lucide that stand in every row of a list, of one path each instead of three to six: a
+ * screen has a hundred of them, and each shape is laid out and painted by itself.
  */
 export const AppWindow = icon(
   "app-window",
