@@ -23,9 +23,8 @@ interface PostListProps {
   readonly known: readonly PostSummary[];
 }
 
-/** What a row and the head of a day that were not laid out yet are guessed to take. */
+/** What a row that was not laid out yet is guessed to take. */
 const ROW_REM = 2.8125;
-const HEAD_REM = 1.8125;
 
 /** The posts by the day of their time, latest first, with a line where the present is. */
 export const PostList = memo(function PostList({ posts, known }: PostListProps) {
@@ -34,36 +33,10 @@ export const PostList = memo(function PostList({ posts, known }: PostListProps) 
   const days = useMemo(() => groupByDay(posts, zone, now), [posts, zone, now]);
   const words = useRowWords(known);
   const accounts = useAccounts();
-  return toWeeks(days).map((week) => (
-    <div key={weekOf(week[0])} className={css.chunk} style={sizeOf(week)}>
-      {week.map(({ day, ...rest }) => (
-        <DaySection key={day} isFirst={day === days[0]?.day} {...{ ...rest, words, accounts }} />
-      ))}
-    </div>
+  return days.map(({ day, ...rest }, index) => (
+    <DaySection key={day} isFirst={index === 0} {...{ ...rest, words, accounts }} />
   ));
 });
-
-/**
- * The days of each week, which the browser takes together while they are far from what is seen: it
- * looks at the place of all that it may leave out several times a frame.
- */
-function toWeeks(days: readonly Day[]): readonly (readonly Day[])[] {
-  return [...Map.groupBy(days, weekOf).values()];
-}
-
-const DAY_MS = 86_400_000;
-/** Days from the Monday before 1970-01-01. */
-const TO_MONDAY = 3;
-const WEEK = 7;
-
-function weekOf(day: Day | undefined): number {
-  return Math.floor((Date.parse(day?.day ?? "") / DAY_MS + TO_MONDAY) / WEEK);
-}
-
-function sizeOf(days: readonly Day[]) {
-  const rows = days.reduce((sum, { lines }) => sum + lines.length, 0);
-  return { containIntrinsicBlockSize: `auto ${rows * ROW_REM + days.length * HEAD_REM}rem` };
-}
 
 interface DayProps extends Omit<Day, "day"> {
   readonly isFirst: boolean;
