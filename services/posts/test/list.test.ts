@@ -103,6 +103,26 @@ test("a page of long posts ends before 512 KiB with a cursor, and the pages toge
   expect(pages.flat()).toEqual(ids.toReversed());
 });
 
+test("900 short posts, as in the month of a busy calendar, are one page", async () => {
+  const workspaceId = newWorkspace();
+  const [first = ""] = await draft(workspaceId, [1]);
+  await posts.sql`
+    with copies as (
+      insert into posts (id, workspace_id, status, content, options, media_ids, media, created_via, created_at, updated_at)
+      select gen_random_uuid(), workspace_id, status, content, options, media_ids, media, created_via, created_at, updated_at
+      from posts
+      cross join generate_series(2, 900)
+      where id = ${first}
+      returning id
+    )
+    insert into targets (id, workspace_id, post_id, ordinal, account_id, platform, username, status, generation, last_report_at, updated_at)
+    select gen_random_uuid(), workspace_id, copies.id, ordinal, account_id, platform, username, status, generation, last_report_at, updated_at
+    from targets, copies
+    where post_id = ${first}`;
+
+  expect((await pagesOf(workspaceId, 1_000)).map((page) => page.length)).toEqual([900]);
+});
+
 test("a page of posts has at least one post, however long the post is", async () => {
   const workspaceId = newWorkspace();
   const [first = "", second = "", third = ""] = await draft(workspaceId, [1, 1, 1]);

@@ -1,9 +1,10 @@
-import { Ellipsis, type LucideIcon } from "lucide-react";
+import type { LucideIcon } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import { Button } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 import css from "./menu.module.css";
 import { Popover, type TriggerProps } from "./popover.tsx";
+import { Ellipsis } from "./row-icons.ts";
 
 export interface MenuItem {
   readonly label: string;

@@ -69,15 +69,16 @@ interface StatusProps {
   readonly status: Status;
   /** On a coloured ground: for what must be seen first. */
   readonly loud?: boolean | undefined;
+  readonly className?: string | undefined;
   /** Another word than the usual one. */
   readonly children?: ReactNode;
 }
 
 /** A state as shape, word and colour. */
-export function StatusLabel({ status, loud = false, children }: StatusProps) {
+export function StatusLabel({ status, loud = false, className, children }: StatusProps) {
   const words = useWords(kitWords);
   return (
-    <span className={classNames(css.st, toneClassOf(status), loud && css.pill)}>
+    <span className={classNames(css.st, toneClassOf(status), loud && css.pill, className)}>
       <StatusShape shape={SHAPE_OF[status] ?? (status as Shape)} />
       {children ?? words.status[status]}
     </span>

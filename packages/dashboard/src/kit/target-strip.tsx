@@ -14,14 +14,19 @@ export interface StripTarget {
   readonly status: TileStatus;
 }
 
+interface TargetStripProps {
+  readonly targets: readonly StripTarget[];
+  readonly className?: string | undefined;
+}
+
 /**
  * One tile for each account of a post; failed ones last, so that the eye finds them at the edge.
  */
-export function TargetStrip({ targets }: { readonly targets: readonly StripTarget[] }) {
+export function TargetStrip({ targets, className }: TargetStripProps) {
   const words = useWords(kitWords);
   const { shown, hidden } = foldTargets(targets);
   return (
-    <span className={css.strip}>
+    <span className={classNames(css.strip, className)}>
       {shown.map(({ accountId, platform, name, status }) => {
         const { mark, name: product } = PLATFORMS[platform];
         const who = name === undefined ? product : `${product} · ${name}`;

@@ -12,6 +12,7 @@ import { offsetOf, placeOf } from "../time/place-names.ts";
 import { useNow } from "../time/use-now.ts";
 import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
+import { classNames } from "./class-names.ts";
 import css from "./time.module.css";
 
 interface TimeProps {
@@ -23,20 +24,21 @@ interface TimeProps {
   readonly isPlaced?: boolean | undefined;
   /** Another zone than the one of the reader, such as that of a queue rule. */
   readonly zone?: string | undefined;
+  readonly className?: string | undefined;
 }
 
 /**
  * A time with its place. The tooltip has seconds, offset, a second zone, UTC and the distance; it
  * is written when the pointer comes, since writing it takes longer than drawing the row around it.
  */
-export function Time({ at, show = "near", isPlaced = true, zone }: TimeProps) {
+export function Time({ at, show = "near", isPlaced = true, zone, className }: TimeProps) {
   const words = useWords(kitWords);
   const settings = useSettings();
   const { language } = settings;
   const zoned = toZoned(at, zone ?? settings.zone);
   return (
     <time
-      className={css.time}
+      className={classNames(css.time, className)}
       dateTime={at}
       onPointerEnter={({ currentTarget }) => {
         currentTarget.title = tooltipOf(zoned, settings, words);

@@ -1,8 +1,8 @@
 import { startTransition, useEffect, useMemo, useState } from "react";
 
 /** Rows of one frame: with style, layout and paint each takes about a millisecond. */
-const STEP = 5;
-const FIRST = 40;
+const STEP = 3;
+const FIRST = 20;
 
 /**
  * The beginning of a list that grows: what is read later is drawn in steps, between which the page

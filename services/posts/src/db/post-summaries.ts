@@ -123,8 +123,8 @@ export async function findWindowEnd(
 
 /**
  * Ends before `maxBytes`, but has at least one post. Postgres knows the length of a text without
- * reading it, so texts that do not fit are not read. It also writes the JSON, which the gateway
- * passes on unread.
+ * reading it, so texts that do not fit are not read; what is not text takes less than 400 bytes. It
+ * also writes the JSON, which the gateway passes on unread.
  */
 export async function listPostSummaries(
   sql: ISql,
@@ -137,7 +137,7 @@ export async function listPostSummaries(
         row_number() over latest_first as number,
         count(*) over () as found,
         sum(
-          1000 + octet_length(content) + octet_length(targets::text) + 40 * cardinality(media_ids)
+          400 + octet_length(content) + octet_length(targets::text) + 40 * cardinality(media_ids)
         ) over latest_first as bytes
       from (${listedPosts(sql, workspaceId, page)}) as listed
       window latest_first as (order by effective_at desc, id desc)

@@ -86,12 +86,18 @@ const Chunk = memo(function Chunk({ lines, words, accounts }: ChunkProps) {
   );
 }, isSame);
 
-/** Whether all properties are the same, and the lines one by one. */
-function isSame<P extends ChunkProps>({ lines, ...one }: P, { lines: others, ...other }: P) {
+/** Whether all properties are the same: the lines, and why they failed, one by one. */
+function isSame<P extends ChunkProps>(
+  { lines, words, ...one }: P,
+  { lines: others, words: known, ...other }: P,
+) {
+  const wordsOf = (line: Line, of: ChunkProps["words"]) => line === "now" || of.get(line.id);
   return (
     Object.entries(one).every(([name, value]) => other[name as keyof typeof other] === value) &&
     lines.length === others.length &&
-    lines.every((line, index) => line === others[index])
+    lines.every(
+      (line, index) => line === others[index] && wordsOf(line, words) === wordsOf(line, known),
+    )
   );
 }
 

@@ -1,8 +1,9 @@
 import type { Account, PostSummary } from "@postrider/client";
-import { AppWindow, Bot, CodeXml, Images, type LucideIcon } from "lucide-react";
+import { Images, type LucideIcon } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { classNames } from "../../kit/class-names.ts";
+import { AppWindow, Bot, CodeXml } from "../../kit/row-icons.ts";
 import { StatusLabel } from "../../kit/status.tsx";
 import { TargetStrip } from "../../kit/target-strip.tsx";
 import { Time } from "../../kit/time.tsx";
@@ -46,19 +47,16 @@ export const PostRow = memo(function PostRow({ post, words, accounts }: PostRowP
       className={classNames(css.row, css[status], isHurt && css.hurt)}
       data-row={id}
     >
-      <span className={css.status}>
-        <StatusLabel status={status} loud={LOUD.has(status)} />
-      </span>
+      <StatusLabel status={status} loud={LOUD.has(status)} className={css.status} />
       <RowLink post={post} />
-      <span className={css.targets}>
-        <TargetStrip
-          targets={targets.map((target) => ({
-            ...target,
-            name: accounts.get(target.accountId)?.username,
-            status: tileStatusOf(status, target),
-          }))}
-        />
-      </span>
+      <TargetStrip
+        className={css.targets}
+        targets={targets.map((target) => ({
+          ...target,
+          name: accounts.get(target.accountId)?.username,
+          status: tileStatusOf(status, target),
+        }))}
+      />
       <RowTime post={post} />
       <Via post={post} />
       <span className={css.more}>
@@ -95,14 +93,10 @@ function RowLink({ post }: Pick<PostRowProps, "post">) {
 function RowTime({ post: { scheduledAt, startedAt } }: { readonly post: PostSummary }) {
   const words = useWords(postsWords);
   const at = scheduledAt ?? startedAt;
-  return (
-    <span className={css.time}>
-      {at === null ? (
-        <span className="muted sm">{words.noTime}</span>
-      ) : (
-        <Time at={at} show="clock" />
-      )}
-    </span>
+  return at === null ? (
+    <span className={classNames(css.time, "muted")}>{words.noTime}</span>
+  ) : (
+    <Time at={at} show="clock" className={css.time} />
   );
 }
 
