@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { appApi } from "../../api/app-api.ts";
 import { datesToRead, type DayRange } from "./calendar-range.ts";
 
-/** All posts between two dates: one request, unless there are more than 1,000 or 512 KiB of them. */
+/** All posts between two dates: one request, unless they are more than 1,000 or 512 KiB. */
 async function readPosts(
   dates: ReturnType<typeof datesToRead>,
   signal: AbortSignal,
