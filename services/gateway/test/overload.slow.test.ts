@@ -33,7 +33,7 @@ function hog(): AsyncDisposable {
   };
 }
 
-test("an overloaded gateway refuses new requests immediately, answers health probes, and recovers by itself", async () => {
+test("an overloaded gateway refuses new requests immediately, answers health probes and sends the page of the dashboard, and recovers by itself", async () => {
   {
     await using _load = hog();
     const answer = await eventually(async () => {
@@ -43,6 +43,7 @@ test("an overloaded gateway refuses new requests immediately, answers health pro
     expect(answer.headers.get("retry-after")).toBe("1");
     expect(await answer.json()).toMatchObject({ error: { code: "unavailable" } });
     expect((await get("/livez")).status).toBe(200);
+    expect((await get("/app/posts")).headers.get("content-type")).toContain("text/html");
   }
   await eventually(async () => (await get("/nothing")).status === 404);
 });

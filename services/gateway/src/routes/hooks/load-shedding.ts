@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { unavailable } from "@postrider/shared/errors";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const MAX_DELAY_MS = 250;
@@ -55,6 +55,14 @@ function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean
   };
 }
 
+/**
+ * A person who opens the dashboard would see an error as JSON. Its page is sent from memory, and
+ * says itself that its requests are refused.
+ */
+function isSpared({ url, routeOptions }: FastifyRequest): boolean {
+  return PROBES.has(url) || routeOptions.config?.openLimit === "dashboard";
+}
+
 /** New requests are refused so that the accepted ones are answered in time. */
 export function addLoadShedding(
   app: FastifyInstance,
@@ -62,7 +70,7 @@ export function addLoadShedding(
 ): void {
   const isOverloaded = watchEventLoop(app, maxLoopDelayMs);
   app.addHook("onRequest", (request, _reply, done) => {
-    const isShed = !PROBES.has(request.url) && isOverloaded();
+    const isShed = !isSpared(request) && isOverloaded();
     done(isShed ? unavailable(undefined, 1000) : undefined);
   });
 }
