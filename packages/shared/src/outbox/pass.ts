@@ -71,7 +71,7 @@ export async function runPass(options: PassOptions, input: PassInput): Promise<P
     const publish = { ...options, publishTimeoutMs, requestRows, isCareful };
     // There, a failure rolls back everything, so that the rows can be deleted at the same time.
     const isAtomic = options.bus.system === "postgresql" && !isCareful;
-    const isFull = found.length >= MAX_BACKLOG_ROWS || rows.length < unsent.length;
+    const isFull = isCutOff(found) || rows.length < unsent.length;
     const [{ done, failedTopics: _failed, ...result }] = await Promise.all([
       publishOrPassBy(tx, { rows, isFull, floor, known }, publish),
       isAtomic ? deleteRows(tx, rows) : undefined,
@@ -101,8 +101,9 @@ export async function holdRelays(tx: TransactionSql): Promise<void> {
 }
 
 const COLUMNS = "id, event_id, type, key, payload, headers, created_at";
+const BACKLOG = "postrider.backlog.";
 /** An index of the posts service has this condition, so that no row of a backlog is read for it. */
-const NOT_OF_BACKLOG = "type not like 'postrider.backlog.%'";
+const NOT_OF_BACKLOG = `type not like '${BACKLOG}%'`;
 
 /**
  * @param floor See `OutboxFloor`.
@@ -143,6 +144,12 @@ function nextOf(sql: ISql, service: string, floor: number) {
       )
     ) as next
     order by is_late, id`;
+}
+
+/** Whether there may be further rows than those that were found. */
+function isCutOff(found: readonly OutboxRow[]): boolean {
+  const ofBacklog = found.filter(({ type }) => type.startsWith(BACKLOG)).length;
+  return ofBacklog === MAX_BACKLOG_ROWS || found.length - ofBacklog === MAX_ROWS;
 }
 
 interface UnsentRows {
