@@ -24,6 +24,7 @@ import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
 import { MoveDialog } from "./move-dialog.tsx";
+import { isPlanned } from "./move-post.ts";
 import { postWords } from "./post-words.ts";
 import { PublishChangedDialog } from "./publish-changed-dialog.tsx";
 import { isChangedMeanwhile, publishNow } from "./publish-now.ts";
@@ -69,16 +70,15 @@ function useItems(post: PostSummary | PostDetail, actions: Actions): readonly (M
   const [, navigate] = useLocation();
   const canWrite = useCan()("posts:write");
   const { id, status } = post;
-  const isPlanned = status === "draft" || status === "scheduled";
   const isHurt = status === "failed" || status === "partial";
   const move = useMoveLabel(post);
   const when = (isShown: boolean, label: string, icon: LucideIcon, onChoose: () => void) =>
     canWrite && isShown ? [{ label, icon, onChoose }] : [];
   return [
     { label: words.open, icon: Eye, onChoose: () => navigate(`/posts/${id}`) },
-    ...when(isPlanned, words.edit, SquarePen, () => navigate(`/posts/${id}/edit`)),
-    ...when(isPlanned, move, MoveRight, () => actions.setOpen("move")),
-    ...when(isPlanned, words.publishNow, Send, actions.publish),
+    ...when(isPlanned(post), words.edit, SquarePen, () => navigate(`/posts/${id}/edit`)),
+    ...when(isPlanned(post), move, MoveRight, () => actions.setOpen("move")),
+    ...when(isPlanned(post), words.publishNow, Send, actions.publish),
     ...when(isHurt, words.retryAll, RotateCcw, actions.retry),
     ...when(true, words.useAgain, CopyPlus, () => navigate(`/posts/new?from=${id}`)),
     { label: words.copyId, icon: Copy, onChoose: () => void navigator.clipboard.writeText(id) },

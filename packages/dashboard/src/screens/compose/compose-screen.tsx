@@ -1,4 +1,3 @@
-import type { PostDetail } from "@postrider/client";
 import { useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { Redirect, useParams, useSearch } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
@@ -7,6 +6,7 @@ import { Note } from "../../kit/card.tsx";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
+import { isPlanned } from "../../posts/move-post.ts";
 import { postsApi, type PostVersion, readPost } from "../../posts/posts-api.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -53,7 +53,7 @@ function LoadedComposer({ id, title }: LoadedComposerProps) {
       </Page>
     );
   const { base, from, writers } = loaded;
-  if (base !== undefined && !isEditable(base.post))
+  if (base !== undefined && !isPlanned(base.post))
     return <Redirect to={`/posts/${base.post.id}`} replace />;
   return (
     <Composer
@@ -88,10 +88,6 @@ function useLoaded(id: string | undefined, fromId: string | undefined) {
   if (missing !== undefined || !accounts.data || !platforms.data) return { missing };
   const writers = toWriters(accounts.data.accounts, platforms.data.platforms);
   return { base: base.data, from: from.data, writers };
-}
-
-function isEditable({ status }: PostDetail): boolean {
-  return status === "draft" || status === "scheduled";
 }
 
 /** A post as it was when the composer was opened: what is written is compared with it. */

@@ -9,6 +9,7 @@ import { StatusLabel } from "../../kit/status.tsx";
 import { Time } from "../../kit/time.tsx";
 import { DeleteDialog } from "../../posts/delete-dialog.tsx";
 import { MoveDialog } from "../../posts/move-dialog.tsx";
+import { isPlanned } from "../../posts/move-post.ts";
 import { useMoveLabel } from "../../posts/use-move-label.ts";
 import { useCan } from "../../session/session-context.ts";
 import { ownZone, useSettings } from "../../settings/settings.ts";
@@ -102,12 +103,12 @@ function Actions({ post }: { readonly post: PostDetail }) {
   const published = post.targets.filter(({ status }) =>
     ["published", "delete_failed"].includes(status),
   ).length;
-  const isPlanned = post.status === "draft" || post.status === "scheduled";
-  const canDelete = isPlanned || ["published", "partial", "failed"].includes(post.status);
+  const canMove = isPlanned(post);
+  const canDelete = canMove || ["published", "partial", "failed"].includes(post.status);
   if (!useCan()("posts:write")) return <p className="xs muted">{words.readOnly}</p>;
   return (
     <div className="row wrap">
-      {isPlanned && (
+      {canMove && (
         <Button icon={MoveRight} data-key="m" onClick={() => setOpen("move")}>
           {move}
         </Button>
@@ -122,7 +123,7 @@ function Actions({ post }: { readonly post: PostDetail }) {
         <DeleteDialog
           post={post}
           onClose={() => setOpen(undefined)}
-          onDeleted={isPlanned ? () => navigate("/posts") : undefined}
+          onDeleted={canMove ? () => navigate("/posts") : undefined}
         />
       )}
     </div>

@@ -6,6 +6,7 @@ import { Card } from "../../kit/card.tsx";
 import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
 import { Picture } from "../../media/picture.tsx";
 import { langOf } from "../../posts/lang-of.ts";
+import { isPlanned } from "../../posts/move-post.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
@@ -14,12 +15,12 @@ import css from "./post.module.css";
 /** The text and the media of the post, and which accounts have a text of their own. */
 export function SentCard({ post }: { readonly post: PostDetail }) {
   const words = useWords(detailWords);
-  const { id, content, media, status } = post;
-  const isPlanned = status === "draft" || status === "scheduled";
+  const { id, content, media } = post;
+  const isUnsent = isPlanned(post);
   return (
     <Card
-      title={isPlanned ? words.willBeSent : words.sent}
-      actions={<Again id={id} isPlanned={isPlanned} />}
+      title={isUnsent ? words.willBeSent : words.sent}
+      actions={<Again id={id} isPlanned={isUnsent} />}
     >
       <div className={css.sent}>
         {content !== "" && (

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
 import { MoveDialog } from "../../posts/move-dialog.tsx";
+import { isPlanned } from "../../posts/move-post.ts";
 import { useCan } from "../../session/session-context.ts";
 
 function listRows(): readonly HTMLElement[] {
@@ -32,7 +33,7 @@ export function useListKeys(posts: readonly PostSummary[]): ReactNode {
   const planned = (): PostSummary | undefined => {
     const id = rowInFocus()?.dataset["row"];
     const post = canWrite ? posts.find((known) => known.id === id) : undefined;
-    return post?.status === "draft" || post?.status === "scheduled" ? post : undefined;
+    return post !== undefined && isPlanned(post) ? post : undefined;
   };
   const edit = () => {
     const post = planned();
