@@ -84,19 +84,24 @@ test("CreateApiKey reports all invalid fields at once, and returns `not_found` f
   ).rejects.toMatchObject({ reason: "not_found" });
 });
 
-test("a workspace has at most 500 API keys that work", async () => {
-  const { sql } = database;
-  const { workspaceId } = await createTenant(app);
-  await sql`
+async function insertKeys(workspaceId: string, name: string, count: number): Promise<void> {
+  await database.sql`
     with keys as (
-      insert into api_keys (id, hash, prefix, name, scopes, created_at)
-      select gen_random_uuid(), sha256(n::text::bytea), 'pr', 'many', '{posts:read}', now() - interval '2 days'
-      from generate_series(1, 499) as n
+      insert into api_keys (id, hash, prefix, name, scopes)
+      select gen_random_uuid(), sha256((${name} || n)::bytea), 'pr', ${name}, '{posts:read}'
+      from generate_series(1, ${count}::int) as n
       returning id
     )
     insert into api_key_workspaces (api_key_id, workspace_id)
     select id, ${workspaceId}
     from keys`;
+}
+
+test("a workspace has at most 500 API keys that work", async () => {
+  const { sql } = database;
+  const { workspaceId } = await createTenant(app);
+  await insertKeys(workspaceId, "many", 499);
+  await sql`update api_keys set created_at = now() - interval '2 days' where name = 'many'`;
   const wanted = { name: "more", workspaceIds: [workspaceId], scopes: ["posts:read"] };
   await expect(app.apiKeys.createApiKey(wanted)).rejects.toMatchObject({
     violations: [{ code: "too_many_keys", limit: 500, actual: 501 }],
@@ -108,16 +113,8 @@ test("a workspace has at most 500 API keys that work", async () => {
 test("a workspace makes at most 500 API keys in a day, however soon they end", async () => {
   const { sql } = database;
   const { workspaceId } = await createTenant(app);
-  await sql`
-    with keys as (
-      insert into api_keys (id, hash, prefix, name, scopes, expires_at)
-      select gen_random_uuid(), sha256(('short' || n)::bytea), 'pr', 'short', '{posts:read}', now()
-      from generate_series(1, 499) as n
-      returning id
-    )
-    insert into api_key_workspaces (api_key_id, workspace_id)
-    select id, ${workspaceId}
-    from keys`;
+  await insertKeys(workspaceId, "short", 499);
+  await sql`update api_keys set expires_at = now() where name = 'short'`;
   const wanted = { name: "more", workspaceIds: [workspaceId], scopes: ["posts:read"] };
   await expect(app.apiKeys.createApiKey(wanted)).rejects.toMatchObject({ reason: "rate_limited" });
   await sql`update api_keys set created_at = now() - interval '25 hours' where name = 'short'`;

@@ -54,7 +54,7 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
 }
 
 /** SQL condition on the key `k`. */
-function doesWork(sql: ISql) {
+export function doesWork(sql: ISql) {
   return sql`k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
 }
 

@@ -1,5 +1,6 @@
 import { conflict } from "@postrider/shared/errors";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { doesWork } from "#src/db/api-keys.ts";
 import { replaceCredential } from "#src/db/credentials.ts";
 
 export interface MovedKey {
@@ -22,8 +23,7 @@ export async function listMovedKeys(sql: ISql, workspaceId: string): Promise<rea
     from api_key_workspaces m
     join api_keys k on k.id = m.api_key_id
     where m.workspace_id = ${workspaceId}
-    and k.revoked_at is null
-    and (k.expires_at is null or k.expires_at > now())
+    and ${doesWork(sql)}
     order by k.id`;
 }
 
