@@ -1,5 +1,5 @@
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { openDashboard } from "./support/observers/dashboard.ts";
@@ -127,8 +127,15 @@ test(
     await keys.activate(button(page, "Activate"));
     await page.getByText(/is active\. It answers/).waitFor();
 
+    // A button that moved when the list comes would lose the focus.
+    const { promise: listMayCome, resolve: letListCome } = Promise.withResolvers<void>();
+    const hold = (route: Route) => listMayCome.then(() => route.continue());
+    await page.route(/\/webhooks(\?|$)/, hold, { times: 1 });
     await go("Webhooks");
-    await keys.activate(button(page, "New endpoint"));
+    const newEndpoint = button(page, "New endpoint");
+    expect(await newEndpoint.count()).toBe(0);
+    letListCome();
+    await keys.activate(newEndpoint);
     await keys.fill(page.getByRole("textbox", { name: "Address" }), ENDPOINT);
     await keys.activate(page.getByLabel("All of post.*"), "Space");
     await keys.activate(button(page, "Create the endpoint"));

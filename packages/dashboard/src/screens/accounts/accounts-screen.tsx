@@ -24,7 +24,8 @@ export function AccountsScreen() {
   const words = useWords(accountsWords);
   const connecting = useWords(connectWords);
   const mayWrite = useCan()("accounts:write");
-  const isEmpty = useQuery(postsApi.accounts()).data?.accounts.length === 0;
+  const { data } = useQuery(postsApi.accounts());
+  const hasAccounts = data !== undefined && data.accounts.length > 0;
   const [isChoosing, setChoosing] = useState(false);
   useReturnedAccount();
   const { begin, isBusy, error, dialog } = useConnect({
@@ -40,7 +41,7 @@ export function AccountsScreen() {
     </Button>
   );
   return (
-    <Page title={words.title} actions={mayWrite && !isEmpty && button}>
+    <Page title={words.title} actions={mayWrite && hasAccounts && button}>
       {!mayWrite && <p className="sm muted">{words.readOnly}</p>}
       {error !== undefined && <ErrorNotice error={error} />}
       <EndedNotes onReconnect={begin} />

@@ -37,9 +37,9 @@ export function QueueScreen() {
       {words.newRule}
     </Button>
   );
-  const isEmpty = data?.rules.length === 0;
+  const hasRules = data !== undefined && data.rules.length > 0;
   return (
-    <Page title={words.title} actions={!isEmpty && create}>
+    <Page title={words.title} actions={hasRules && create}>
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <Rules
         rules={data?.rules}

@@ -26,11 +26,11 @@ export function WebhooksScreen() {
   const { data, error, isPending, refetch } = useQuery(webhooksApi.endpoints());
   const [isNew, setNew] = useState(false);
   const [secret, setSecret] = useState<string>();
-  const count = data?.webhooks.length;
-  const create = <CreateButton count={count ?? 0} onPress={() => setNew(true)} />;
+  const count = data?.webhooks.length ?? 0;
+  const create = <CreateButton count={count} onPress={() => setNew(true)} />;
   return (
-    <Page title={words.title} actions={count !== 0 && create} className={css.page}>
-      <MayNot count={count ?? 0} />
+    <Page title={words.title} actions={count > 0 && create} className={css.page}>
+      <MayNot count={count} />
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isPending && <Skeleton />}
       {data && <Endpoints endpoints={data.webhooks} create={create} onSecret={setSecret} />}
