@@ -37,8 +37,13 @@ export async function openBrowser(
   const context = await browser.newContext({ ...given, viewport: { width, height } });
   const page = await context.newPage();
   page.setDefaultTimeout(TIMEOUT_MS);
-  const complaints = listenForComplaints(page);
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+  const { complaints, refusals } = listenForComplaints(page);
+  const close = async () => {
+    // A test whose press was refused fails later, without a trace of it.
+    if (refusals.length > 0) console.info(refusals.join("\n"));
+    await context.close();
+  };
+  return { page, complaints, [Symbol.asyncDispose]: close };
 }
 
 /**
@@ -87,17 +92,19 @@ export async function readWhatIsKept(page: Page): Promise<string> {
  */
 const REFUSED_FOR_NOW = /^Failed to load resource: the server responded with a status of 50[34] /;
 
-function listenForComplaints(page: Page): string[] {
+function listenForComplaints(page: Page) {
   const complaints: string[] = [];
+  const refusals: string[] = [];
   page.on("console", (message) => {
     const { url } = message.location();
     if (!["error", "warning"].includes(message.type())) return;
     // Pages of the platforms and of connect links name no icon.
-    if (!url.endsWith("/favicon.ico") && !REFUSED_FOR_NOW.test(message.text()))
-      complaints.push(`${message.text()} ${url}`);
+    if (url.endsWith("/favicon.ico")) return;
+    const list = REFUSED_FOR_NOW.test(message.text()) ? refusals : complaints;
+    list.push(`${message.text()} ${url}`);
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
-  return complaints;
+  return { complaints, refusals };
 }
 
 interface Finding {
