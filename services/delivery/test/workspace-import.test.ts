@@ -446,7 +446,8 @@ test("a workspace is stopped before its first row is imported, and the stop ends
   expect(await countStops()).toBe(1);
   await removal.onList?.([]);
   expect(await countStops()).toBe(1);
-  await sql`update pauses set created_at = now() - interval '2 minutes'`;
+  await sql`update pauses set created_at = now() - interval '1 second'`;
+  await removal.onAsk?.();
   await removal.onList?.([]);
   expect(await countStops()).toBe(0);
   expect(await stopWorkspaces(sql, [])).toBe(false);
