@@ -16,7 +16,7 @@ export class SlowEvents {
   readonly #maxMs: number;
   #last: SlowEvent | undefined;
 
-  /** @param maxMs For so long it is tried again, because the database itself may be slow. */
+  /** @param maxMs How long it is tried again, because the database itself may be slow. */
   constructor(maxMs: number) {
     this.#maxMs = maxMs;
   }
