@@ -28,6 +28,16 @@ test("the sweep job repeats the publish request of targets that the delivery ser
   expect(await reread(post)).toEqual(post);
 });
 
+test("the sweep job repeats no publish request that still waits in the outbox, however long the bus is down", async () => {
+  await publish(2);
+  const before = await posts.events();
+
+  await posts.sweep();
+  await posts.sweep();
+
+  expect(await posts.events()).toEqual(before);
+});
+
 test("the sweep job repeats a publish request with the same event id, so that an unprocessable request is stored in parked_events only once", async () => {
   await publish(2);
   await publish(1);

@@ -4,7 +4,11 @@ import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outb
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import { TURN_POSTS } from "#src/db/due-posts.ts";
-import { lockRequestedTargets, type RequestedTargetRow } from "#src/db/silent-targets.ts";
+import {
+  listWaitingPosts,
+  lockRequestedTargets,
+  type RequestedTargetRow,
+} from "#src/db/silent-targets.ts";
 import type { TargetKey } from "#src/db/targets.ts";
 import type { QuotaExhaustion } from "#src/domain/quota.ts";
 import { postPublishRequested } from "#src/events.ts";
@@ -20,6 +24,20 @@ export async function requestPublishing(
 ): Promise<void> {
   if (keys.length === 0) return;
   await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys), exhausted));
+}
+
+/** Of targets that the delivery service does not know. */
+export async function repeatRequests(
+  tx: TransactionSql,
+  keys: readonly TargetKey[],
+): Promise<void> {
+  const targets = await lockRequestedTargets(tx, keys);
+  const waiting = await listWaitingPosts(
+    tx,
+    targets.map(({ postId }) => postId),
+  );
+  const lost = targets.filter(({ postId }) => !waiting.has(postId));
+  await appendEvents(tx, toRequests(lost, []));
 }
 
 /**
