@@ -101,6 +101,7 @@ create table posts.outbox (
   constraint outbox_payload_check CHECK ((octet_length(payload) <= 65536))
 );
 CREATE INDEX outbox_before_backlog ON posts.outbox USING btree (id) WHERE (type !~~ 'postrider.backlog.%'::text);
+CREATE INDEX outbox_of_backlog ON posts.outbox USING btree (id) WHERE (type ~~ 'postrider.backlog.%'::text);
 
 create table posts.parked_events (
   id uuid not null,

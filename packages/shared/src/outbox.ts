@@ -129,16 +129,31 @@ export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBac
 /** Number of rows from which requests are refused: the bus has been unavailable for too long. */
 const MAX_ROWS = 1_000_000;
 const CHECK_INTERVAL_MS = 2_000;
+/** While it is full, because counting the rows takes long. */
+const FULL_INTERVAL_MS = 5_000;
+
+/**
+ * Counts the rows only if the distance of their ids says that there may be as many: it also grows
+ * while a few old ones wait and all later ones are published.
+ */
+async function hasRows(sql: Sql, number: number): Promise<boolean> {
+  const floor = outboxFloorOf(sql).id;
+  if ((await readOutboxBacklog(sql, floor)).rows < number) return false;
+  const [row] = await sql<[{ isReached: boolean }]>`
+    select count(*) >= ${number} as is_reached
+    from (select from outbox where id >= ${floor} limit ${number}) as waiting`;
+  return row.isReached;
+}
 
 export function createOutboxCapacityCheck(sql: Sql, maxRows = MAX_ROWS): () => Promise<void> {
   let hasRoom = true;
   let checkedAt = Number.NEGATIVE_INFINITY;
   return async () => {
-    if (performance.now() - checkedAt > CHECK_INTERVAL_MS) {
+    const intervalMs = hasRoom ? CHECK_INTERVAL_MS : FULL_INTERVAL_MS;
+    if (performance.now() - checkedAt > intervalMs) {
       checkedAt = performance.now();
-      const { rows } = await readOutboxBacklog(sql, outboxFloorOf(sql).id);
-      hasRoom = rows < maxRows;
+      hasRoom = !(await hasRows(sql, maxRows));
     }
-    if (!hasRoom) throw unavailable(undefined, 5_000);
+    if (!hasRoom) throw unavailable(undefined, FULL_INTERVAL_MS);
   };
 }

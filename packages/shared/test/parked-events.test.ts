@@ -96,6 +96,27 @@ test("parked events are listed newest first, without their contents", async () =
   });
 });
 
+test("an event whose handling alone exceeds the time limit of a statement is parked after a while, so that the events behind it go on", async () => {
+  const stuck = [
+    handleEvents(AccountConnectedSchema, async (tx) => {
+      await tx`set local statement_timeout = '20ms'`;
+      await tx`select pg_sleep(1)`;
+    }),
+  ];
+  const record = toRecord(eventOf("a1"), "/test", new Date());
+  const run = (handle: ReturnType<typeof createBatchHandler>) =>
+    database.sql.begin((tx) => handle(tx, [record]));
+  const patient = createBatchHandler({ topic, handlers: stuck, logger });
+  const impatient = createBatchHandler({ topic, handlers: stuck, logger, slowEventMs: 0 });
+  for (const handle of [patient, patient, impatient])
+    await expect(run(handle)).rejects.toMatchObject({ code: "57014" });
+
+  await run(impatient);
+
+  const { events } = await openClient().listParkedEvents({ limit: 10 });
+  expect(events).toMatchObject([{ eventId: uuidOf("a1"), attemptCount: 1 }]);
+});
+
 test("a redriven event takes effect and is no longer parked", async () => {
   for (const id of ["a1", "a2", "a3"]) await park("in", id);
   const { events } = await openClient().listParkedEvents({ limit: 10 });

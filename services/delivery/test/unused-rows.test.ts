@@ -1,5 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
+import { recordImport } from "@postrider/shared/workspaces/import-state";
 import { expect, test } from "vitest";
 import {
   deleteAgedBackfills,
@@ -70,6 +71,19 @@ test("a rule that was revoked before the given days is deleted when it has no ru
     values (${newId()}, ${newId()}, ${newId()}, ${withRun}, 'c', 'm', 'sent')`;
   expect(await deleteUnusedRules(sql, DAYS, 10)).toBe(1);
   expect(await listIds(sql, "automation_rules")).toEqual(kept);
+});
+
+test("a revoked rule of a workspace that is being imported stays, because its runs come after it", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const id = await insertRule(sql, "revoked", OLD);
+  const [rule] = await sql<{ workspaceId: string }[]>`select workspace_id from automation_rules`;
+  const workspaceId = rule?.workspaceId ?? "";
+  await sql.begin((tx) => recordImport(tx, workspaceId, "workspace.import"));
+  expect(await deleteUnusedRules(sql, DAYS, 10)).toBe(0);
+  expect(await listIds(sql, "automation_rules")).toEqual([id]);
+  await sql.begin((tx) => recordImport(tx, workspaceId, "workspace.finish_import"));
+  expect(await deleteUnusedRules(sql, DAYS, 10)).toBe(1);
 });
 
 test("what is known of comments on media is deleted when their account has no active rule", async () => {

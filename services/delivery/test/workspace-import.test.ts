@@ -279,6 +279,72 @@ test("a private reply that waited is not blocked after its import, although the 
   expect(await sql`select where ${hasBlockedReplies(sql)}`).toHaveLength(1);
 });
 
+/** Makes statements fail that change more rows of the table. */
+async function refuseLargeUpdates(migrationSql: Sql, table: string, most: number): Promise<void> {
+  await migrationSql.unsafe(`
+    create function refuse_large_${table}() returns trigger language plpgsql as $$
+    begin
+      if (select count(*) from changed) > ${most} then raise exception 'too many rows'; end if;
+      return null;
+    end;
+    $$;
+    create trigger refuse_large after update on ${table}
+      referencing new table as changed
+      for each statement execute function refuse_large_${table}();`);
+}
+
+test.each([
+  ["wakes", false, "queued"],
+  ["ends", true, "dropped"],
+])(
+  "the release of a large imported workspace %s its calls in pages, so that it ends within the time limit of a statement",
+  async (_what, isCopy, status) => {
+    await using given = await open();
+    const { sql, migrationSql } = given;
+    const accountId = newId();
+    for (const table of ["publish_tasks", "comment_actions", "detail_questions"])
+      await refuseLargeUpdates(migrationSql, table, 1_000);
+    await sql`
+      insert into publish_tasks (
+        target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at, publish_before,
+        attempt_number
+      )
+      select gen_random_uuid(), 1, ${one}, gen_random_uuid(), ${accountId}, 'x', 'queued', now() + interval '400 days',
+        now(), now(), 0
+      from generate_series(1, 2_100)`;
+    await sql`
+      insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
+      select target_id, generation, workspace_id, account_id, platform, '{}', wake_at
+      from publish_tasks`;
+    await sql`
+      insert into comment_actions (
+        id, workspace_id, account_id, platform, media_id, comment_id, type, call_key, send_before, status, wake_at
+      )
+      select gen_random_uuid(), ${one}, ${accountId}, 'instagram', 'm', (n / 2)::text, 'hide', 'k', now(), 'queued',
+        now() + interval '400 days'
+      from generate_series(1, 2_100) as n`;
+
+    await releaseImportedTasks(sql, one, isCopy);
+    await releaseImportedEngagement(sql, one, isCopy);
+
+    const tasks = await sql`
+      select status, count(*)::int as count
+      from publish_tasks
+      where ${isCopy}::boolean or wake_at <= now()
+      group by status`;
+    expect(tasks).toEqual([{ status, count: 2_100 }]);
+    const resting = await sql`
+      select
+      from comment_actions
+      where status = 'queued' and wake_at > now()
+      union all
+      select
+      from detail_questions
+      where wake_at > now() + interval '1 hour'`;
+    expect(resting).toHaveLength(0);
+  },
+);
+
 test("of many imported requests to hide or show one comment, only the last waits after the import", async () => {
   await using given = await open();
   const actions = Array.from({ length: 300 }, (_, index) =>
@@ -380,7 +446,8 @@ test("a workspace is stopped before its first row is imported, and the stop ends
   expect(await countStops()).toBe(1);
   await removal.onList?.([]);
   expect(await countStops()).toBe(1);
-  await sql`update pauses set created_at = now() - interval '2 minutes'`;
+  await sql`update pauses set created_at = now() - interval '1 second'`;
+  await removal.onAsk?.();
   await removal.onList?.([]);
   expect(await countStops()).toBe(0);
   expect(await stopWorkspaces(sql, [])).toBe(false);

@@ -1,4 +1,5 @@
 import { newId } from "@postrider/shared/ids";
+import { readClock } from "@postrider/shared/postgres/clock";
 import { eventually } from "@postrider/shared/testing/poll";
 import {
   countRowsWith,
@@ -94,18 +95,23 @@ test("a target of a stopped workspace is not sent, also if a worker has claimed 
   await untilStatus(sql, target, "queued");
   expect(world.calls).toEqual([]);
 
-  await sql`update pauses set created_at = now() - interval '2 minutes'`;
-  await stopWorkspaces(sql, []);
+  await sql`update pauses set created_at = now() - interval '1 second'`;
+  await stopWorkspaces(sql, [], await readClock(sql));
   await untilStatus(sql, target, "published");
   expect(world.calls).toHaveLength(1);
 });
 
-test("a deletion pause that a list from before the request does not contain is kept for a minute", async () => {
+test("a list that was asked for before a workspace was stopped does not end the stop, however late it arrives", async () => {
   await using database = await openDatabase();
+  const { sql } = database;
   const id = newId();
-  await stopWorkspaces(database.sql, [stopped(id)]);
-  await stopWorkspaces(database.sql, []);
-  expect(await database.sql`select kind, key from pauses`).toEqual([{ kind: "deletion", key: id }]);
+  await stopWorkspaces(sql, [stopped(id)]);
+  await sql`update pauses set created_at = now() - interval '1 hour'`;
+  const askedAt = new Date((await readClock(sql)).getTime() - 2 * 3_600_000);
+
+  await stopWorkspaces(sql, [], askedAt);
+
+  expect(await sql`select kind, key from pauses`).toEqual([{ kind: "deletion", key: id }]);
 });
 
 test("the removal of a workspace waits until the outcome of each of its calls is known", async () => {

@@ -174,7 +174,8 @@ test("an unknown outcome is resolved with the target of the session's own post",
     { workspaceId: WORKSPACE_ID, id: POST_ID },
     { targetId: TARGET?.id, publishedUrl: "https://x.com/a/1" },
   ]);
-  await resolve({ published: false });
+  await resolve({ published: false, attemptCount: 2 });
+  expect(server.seen()[1]).toMatchObject({ attemptCount: 2 });
   expect(server.seen()[1]).not.toHaveProperty("publishedUrl");
 });
 
@@ -183,6 +184,7 @@ test.each([
   [{ published: false, url: "https://x.com/a/1" }],
   [{ url: "https://x.com/a/1" }],
   [{ published: "yes" }],
+  [{ published: false, attemptCount: -1 }],
 ])("the resolution %j is refused before anything is changed", async (payload) => {
   expect(summary(await resolve(payload))).toEqual([400, "invalid_request"]);
   expect(server.seen()).toEqual([]);

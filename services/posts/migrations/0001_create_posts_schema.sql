@@ -489,8 +489,9 @@ create table outbox (
   created_at timestamptz not null default now()
 );
 
--- The relay reads these first, and skips no row of a backlog for it.
+-- The relay reads the events of a backlog after all others, and reads no row of the one kind to find those of the other.
 create index outbox_before_backlog on outbox (id) where type not like 'postrider.backlog.%';
+create index outbox_of_backlog on outbox (id) where type like 'postrider.backlog.%';
 
 create table parked_events (
   id uuid primary key,

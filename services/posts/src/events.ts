@@ -1,5 +1,6 @@
 import { create, toJson, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { PostPublishRequestedSchema as BacklogRequestSchema } from "@postrider/contracts/backlog/v1/backlog_events_pb";
 import {
   PostCancelledSchema,
   PostDeletedSchema,
@@ -39,7 +40,8 @@ interface PublishRequest extends PostAtVersion {
   }[];
 }
 
-export function postPublishRequested(request: PublishRequest): OutboxEvent {
+/** @param isLate Whether it goes to the topic for a backlog. Then it has used up no quota. */
+export function postPublishRequested(request: PublishRequest, isLate = false): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,
     postId: request.postId,
@@ -52,9 +54,11 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
     })),
     dueAt: timestampFromDate(request.dueAt),
     publishBefore: timestampFromDate(request.publishBefore),
-    exhausted: (request.exhausted ?? []).map((each) => toExhaustion(each, request.targets)),
   };
-  return outboxEvent(PostPublishRequestedSchema, message, request.postId);
+  if (isLate) return outboxEvent(BacklogRequestSchema, message, request.postId);
+  const { exhausted = [], targets } = request;
+  const used = exhausted.map((each) => toExhaustion(each, targets));
+  return outboxEvent(PostPublishRequestedSchema, { ...message, exhausted: used }, request.postId);
 }
 
 /** Creates the event of a new or rescheduled post; a draft has none. */

@@ -1,3 +1,4 @@
+import { nextOf } from "@postrider/shared/outbox/pass";
 import type { SqlFragment } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
 import { isPostDue, nextDue } from "#src/db/due-posts.ts";
@@ -24,7 +25,7 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-/** Returns the number of database pages that a query of the scheduler reads. */
+/** Returns the number of database pages that a query reads. */
 async function countPages(query: SqlFragment): Promise<number> {
   const rows = await posts.sql<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }[]>`
     explain (analyze, buffers, format json) ${query}`;
@@ -58,6 +59,21 @@ test("the question whether a post is due reads no posts that are scheduled for l
 
   expect(await countPages(sql`select ${isPostDue(sql, floor)}`)).toBeLessThan(10);
 });
+
+test.each(["posts", "backlog"])(
+  "the relay reads few of 20,000 events of the topic %s that wait, and none to find those of the other topic",
+  async (domain) => {
+    const { sql, migrationSql } = posts;
+    await migrationSql`truncate outbox`;
+    await sql`
+      insert into outbox (event_id, type, key, payload, headers)
+      select gen_random_uuid(), ${`postrider.${domain}.v1.PostPublishRequested`}, 'key', repeat('x', 400), '{}'
+      from generate_series(1, 20_000)`;
+    await migrationSql`analyze outbox`;
+
+    expect(await countPages(sql`${nextOf(sql, "posts", 0)}`)).toBeLessThan(100);
+  },
+);
 
 test("the scheduler's search for due posts starts at a time that is before the next due post and at least a minute before the database's time", async () => {
   const { sql } = posts;

@@ -22,7 +22,6 @@ interface StoredPost {
 export class Checks {
   readonly #world: World;
   readonly #versions = new Map<string, { version: number; shown: string }>();
-  #lastEvent = 0;
 
   constructor(world: World) {
     this.#world = world;
@@ -66,9 +65,9 @@ export class Checks {
   }
 
   async #readEvents(): Promise<Asked> {
-    const rows = await this.#world.posts.sql<{ id: number; type: string; payload: string }[]>`
-      select id, type, payload from outbox where id > ${this.#lastEvent} order by id`;
-    this.#lastEvent = rows.at(-1)?.id ?? this.#lastEvent;
+    // As the relay does.
+    const rows = await this.#world.posts.sql<{ type: string; payload: string }[]>`
+      delete from outbox returning type, payload`;
     const listOf = (type: string, number: "generation" | "deletion") =>
       rows
         .filter((row) => row.type === `postrider.posts.v1.${type}`)

@@ -42,6 +42,15 @@ test("the outbox capacity check throws while the outbox is full, so that new pos
   await createOutboxCapacityCheck(posts.sql, 1_000_000)();
 });
 
+test("the outbox has room while few events wait in it, however many later ones were published before them", async () => {
+  await publish();
+  await posts.migrationSql`
+    select setval(pg_get_serial_sequence('outbox', 'id'), (select max(id) from outbox) + 1_000_000)`;
+  await publish();
+
+  await createOutboxCapacityCheck(posts.sql, 100_000)();
+});
+
 const toRecord = (update: TargetUpdated) => ({
   key: update.postId,
   headers: {

@@ -28,6 +28,16 @@ test("the sweep job repeats the publish request of targets that the delivery ser
   expect(await reread(post)).toEqual(post);
 });
 
+test("the sweep job repeats no publish request that still waits in the outbox, however long the bus is down", async () => {
+  await publish(2);
+  const before = await posts.events();
+
+  await posts.sweep();
+  await posts.sweep();
+
+  expect(await posts.events()).toEqual(before);
+});
+
 test("the sweep job repeats a publish request with the same event id, so that an unprocessable request is stored in parked_events only once", async () => {
   await publish(2);
   await publish(1);
@@ -42,6 +52,41 @@ test("the sweep job repeats a publish request with the same event id, so that an
 
   expect(new Set(first).size).toBe(2);
   expect(await readIds()).toEqual(first);
+});
+
+test("of many publish requests of a workspace, the sweep job repeats the first 50 in turn with those of others, and the rest in the topic for a backlog", async () => {
+  const [post, other] = [await publish(1), await publish(1)];
+  await posts.sql`
+    with copies as (
+      insert into posts (id, workspace_id, status, content, options, media_ids, media, created_via, created_at,
+        updated_at, started_at)
+      select gen_random_uuid(), workspace_id, status, content, options, media_ids, media, created_via, created_at,
+        updated_at, started_at
+      from posts
+      cross join generate_series(2, 60)
+      where id = ${post.id}
+      returning id
+    )
+    insert into targets (id, workspace_id, post_id, ordinal, account_id, platform, username, status, generation,
+      due_at, publish_before, last_report_at, updated_at)
+    select gen_random_uuid(), workspace_id, copies.id, ordinal, account_id, platform, username, status, generation,
+      due_at, publish_before, last_report_at, updated_at
+    from targets, copies
+    where post_id = ${post.id}`;
+  await posts.sql`delete from outbox`;
+
+  await posts.sweep();
+
+  const rows = await posts.sql<{ domain: string; keys: string[] }[]>`
+    select split_part(type, '.', 2) as domain, array_agg(key) as keys
+    from outbox
+    group by domain
+    order by domain`;
+  expect(rows.map(({ domain, keys }) => [domain, keys.length])).toEqual([
+    ["backlog", 10],
+    ["posts", 51],
+  ]);
+  expect(rows[1]?.keys).toContain(other.id);
 });
 
 test("the sweep job repeats publish requests only for targets without an outcome", async () => {

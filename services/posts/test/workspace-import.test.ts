@@ -303,3 +303,19 @@ test("an imported workspace is not cut short by the mark of its earlier removal"
   await given.prepare(one);
   expect(await isGone()).toBe(false);
 });
+
+test("while the database's clock is behind the beginning of an import, its end is refused and not forgotten", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  await given.migrationSql`
+    insert into audit_log (id, at, workspace_id, actor_kind, actor_id, action, subject_type, subject_id, details)
+    select gen_random_uuid(), now() + interval '1 hour', workspace_id, actor_kind, actor_id, action, subject_type,
+      subject_id, details
+    from audit_log
+    where action = 'workspace.import'`;
+
+  await expect(given.release(one)).rejects.toMatchObject({ kind: "unavailable" });
+  await expect(given.sql.begin((tx) => recordRemoval(tx, one, { rows: 1 }))).rejects.toMatchObject({
+    kind: "unavailable",
+  });
+});

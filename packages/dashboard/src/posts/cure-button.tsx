@@ -28,6 +28,8 @@ export interface Failure {
   readonly postId: string;
   readonly targetId: string | null;
   readonly permalink: string | null;
+  /** Of one target. */
+  readonly attemptCount?: number | undefined;
   /** Of a publication that is there twice. */
   readonly secondPermalink?: string | null | undefined;
 }

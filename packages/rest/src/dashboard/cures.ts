@@ -132,9 +132,14 @@ export const PostTargetsWords = Type.Object({
 /**
  * `POST /app/api/posts/{id}/targets/{accountId}/resolve`: what a person saw on the platform. `url`,
  * the address of the post there, is required if it is published and refused otherwise.
+ * `attemptCount` is that of the target that the person saw: a later attempt may have published it.
  */
 export const ResolveTargetBody = Type.Object(
-  { published: Type.Boolean(), url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })) },
+  {
+    published: Type.Boolean(),
+    url: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+    attemptCount: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  },
   { additionalProperties: false },
 );
 

@@ -4,6 +4,7 @@ import type { EventHandler } from "#src/bus/event-handler.ts";
 import { type Failure, workHalving } from "#src/bus/halving.ts";
 import { parkEvent, watchParkedEvents } from "#src/bus/parking.ts";
 import { isTransientError } from "#src/bus/retries.ts";
+import { SlowEvents } from "#src/bus/slow-events.ts";
 import { inRecordSpans } from "#src/bus/telemetry.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
@@ -55,11 +56,14 @@ export interface ConsumerOptions {
    * min.
    */
   readonly unknownTypeWaitMs?: number;
+  /** See `SlowEvents`. Default: 30 min. */
+  readonly slowEventMs?: number;
 }
 
 const MAX_TRIES = 5;
 const UNKNOWN_TYPE_WAIT_MS = 120_000;
 const UNKNOWN_TYPE_POLL_MS = 5_000;
+const SLOW_EVENT_MS = 30 * 60_000;
 
 const handledTotal = createCounter(
   "events_handled_total",
@@ -101,6 +105,24 @@ type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group" | "onCommitt
 
 /** The same for the Kafka bus and the Postgres bus. */
 export function createBatchHandler(options: HandlerOptions): BatchHandler {
+  const handle = createRetryingHandler(options);
+  const slow = new SlowEvents(options.slowEventMs ?? SLOW_EVENT_MS);
+  return async (tx, records) => {
+    const only = records.length === 1 ? records[0] : undefined;
+    if (only === undefined) return await handle(tx, records);
+    const givenUp = slow.findGivenUp(eventIdOf(only));
+    if (givenUp !== undefined) return await park(tx, options, only, givenUp);
+    const startedAt = performance.now();
+    try {
+      await handle(tx, records);
+    } catch (error) {
+      slow.failed(eventIdOf(only), error, startedAt);
+      throw error;
+    }
+  };
+}
+
+function createRetryingHandler(options: HandlerOptions): BatchHandler {
   const handlers = new Map(options.handlers.map((handler) => [handler.schema.typeName, handler]));
   const known = knownTypes(options.handlers);
   const tries = new TryCounts();
@@ -121,7 +143,8 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
       item,
       error: new Error("there is no handler for this type of event"),
     }));
-    for (const failure of [...exhausted, ...unknown]) await park(tx, options, tries, failure);
+    for (const { item, error } of [...exhausted, ...unknown])
+      await park(tx, options, item, { tries: tries.take(eventIdOf(item)), error });
     failpoint("consumer.effect");
     work.succeeded();
   };
@@ -192,22 +215,16 @@ function countTries(
 
 async function park(
   tx: TransactionSql,
-  options: HandlerOptions,
-  tries: TryCounts,
-  { item, error }: Failure<BusRecord>,
+  { topic, logger }: HandlerOptions,
+  item: BusRecord,
+  { tries, error }: { readonly tries: number; readonly error: unknown },
 ): Promise<void> {
   const eventId = eventIdOf(item);
   const type = eventTypeOf(item);
   const event = { eventId, type, key: item.key, payload: item.value, headers: item.headers };
-  await parkEvent(tx, {
-    direction: "in",
-    topic: options.topic,
-    event,
-    error,
-    tries: tries.take(eventId),
-  });
-  options.logger.error(
-    { err: error, topic: options.topic, eventType: type, eventId },
+  await parkEvent(tx, { direction: "in", topic, event, error, tries });
+  logger.error(
+    { err: error, topic, eventType: type, eventId },
     "an event could not be processed after several tries and was parked; fix the cause, then run `postrider events redrive`",
   );
 }

@@ -102,7 +102,7 @@ export async function holdRelays(tx: TransactionSql): Promise<void> {
 
 const COLUMNS = "id, event_id, type, key, payload, headers, created_at";
 const BACKLOG = "postrider.backlog.";
-/** An index of the posts service has this condition, so that no row of a backlog is read for it. */
+/** An index of the posts service has this condition, and another one the opposite. */
 const NOT_OF_BACKLOG = `type not like '${BACKLOG}%'`;
 
 /**
@@ -120,7 +120,7 @@ export function nextRows(sql: ISql, floor: number, without: readonly string[] = 
 }
 
 /** Events of a backlog come after all others, however many wait. */
-function nextOf(sql: ISql, service: string, floor: number) {
+export function nextOf(sql: ISql, service: string, floor: number) {
   if (!domainsOf(service).includes("backlog")) return nextRows(sql, floor);
   return sql<OutboxRow[]>`
     select ${sql.unsafe(COLUMNS)}

@@ -1,6 +1,6 @@
-import { appendAudit } from "#src/audit/append.ts";
 import { conflict } from "#src/errors.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
+import { appendState } from "#src/workspaces/append-state.ts";
 
 type ImportAction = "workspace.import" | "workspace.finish_import";
 
@@ -58,6 +58,5 @@ export async function recordImport(
   workspaceId: string,
   action: ImportAction,
 ): Promise<void> {
-  const subject = { type: "workspace", id: workspaceId } as const;
-  await appendAudit(tx, [{ action, subject, workspaceId }]);
+  await appendState(tx, workspaceId, { action });
 }

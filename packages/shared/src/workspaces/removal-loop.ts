@@ -43,6 +43,8 @@ export interface WorkspaceRemovalOptions {
   readonly finish?: (workspaceId: string, rows: number) => Promise<boolean>;
   /** Called when nothing is left, before the last report. */
   readonly onFinish?: (workspaceId: string) => Promise<void>;
+  /** Called before every list is asked for. */
+  readonly onAsk?: () => Promise<void>;
   /** Called with every list, to stop what the service does for these workspaces. */
   readonly onList?: (workspaces: readonly StoppedWorkspace[]) => Promise<void>;
   /** Tables whose rows other code removes; the removal waits until they are empty. */
@@ -168,10 +170,11 @@ export class WorkspaceRemoval {
  * the next one.
  */
 export function startRemovingWorkspaces(options: WorkspaceRemovalOptions): AsyncDisposable {
-  const { service, list, onList, logger, intervalMs = INTERVAL_MS } = options;
+  const { service, list, onAsk, onList, logger, intervalMs = INTERVAL_MS } = options;
   const running = new Map<string, WorkspaceRemoval>();
   let listedAt = Number.NEGATIVE_INFINITY;
   const look = async (): Promise<void> => {
+    await onAsk?.();
     const workspaces = await list();
     await onList?.(workspaces);
     listedAt = performance.now();

@@ -1,5 +1,6 @@
-import { appendAudit, type AuditEntry } from "#src/audit/append.ts";
+import type { AuditEntry } from "#src/audit/append.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
+import { appendState } from "#src/workspaces/append-state.ts";
 
 /**
  * Records that nothing of a workspace is left in this schema. The line is also how consumers know
@@ -11,8 +12,7 @@ export async function recordRemoval(
   workspaceId: string,
   details: NonNullable<AuditEntry["details"]>,
 ): Promise<void> {
-  const subject = { type: "workspace", id: workspaceId } as const;
-  await appendAudit(tx, [{ action: "workspace.remove", subject, workspaceId, details }]);
+  await appendState(tx, workspaceId, { action: "workspace.remove", details });
 }
 
 /**

@@ -1,15 +1,13 @@
 import { createHash } from "node:crypto";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type {
-  SealSecretsRequest,
-  SecretTransferService,
-} from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
+import type { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { appendAudit } from "#src/audit/append.ts";
 import { conflict, invalidRequest } from "#src/errors.ts";
 import { isId } from "#src/ids.ts";
 import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 import { boxKeyOf, openBox, sealBox } from "#src/secrets/sealed-box.ts";
 import { SealError, type SealingKey } from "#src/secrets/sealing.ts";
+import { appendState } from "#src/workspaces/append-state.ts";
 import { assertImporting } from "#src/workspaces/import-state.ts";
 
 export interface SecretPage {
@@ -56,15 +54,9 @@ export function createSecretTransferService({
   write,
 }: SecretTransferOptions): ServiceImpl<typeof SecretTransferService> {
   // Both cells store the same fingerprint, unless the secrets were encrypted for a third party.
-  const audit = async (
-    tx: TransactionSql,
-    action: "workspace.seal_secrets" | "workspace.open_secrets",
-    { workspaceId, publicKey }: Pick<SealSecretsRequest, "workspaceId" | "publicKey">,
-  ): Promise<void> => {
-    const subject = { type: "workspace", id: workspaceId } as const;
-    const details = { publicKeySha256: createHash("sha256").update(publicKey).digest("hex") };
-    await appendAudit(tx, [{ action, subject, workspaceId, details }]);
-  };
+  const toDetails = (publicKey: Uint8Array) => ({
+    publicKeySha256: createHash("sha256").update(publicKey).digest("hex"),
+  });
   return {
     async getTransferKey({ workspaceId }) {
       assertId(workspaceId);
@@ -76,18 +68,21 @@ export function createSecretTransferService({
       if (publicKey.length !== 32) throw invalidRequest([{ code: "invalid", path: "/publicKey" }]);
       if (!(await isFrozen(sql, workspaceId))) throw conflict("invalid_transition");
       const { content, next = "" } = await read(workspaceId, after);
-      await sql.begin((tx) => audit(tx, "workspace.seal_secrets", { workspaceId, publicKey }));
+      const subject = { type: "workspace", id: workspaceId } as const;
+      const action = "workspace.seal_secrets";
+      const details = toDetails(publicKey);
+      await sql.begin((tx) => appendAudit(tx, [{ action, subject, workspaceId, details }]));
       const text = JSON.stringify(content);
       return { sealed: sealBox(publicKey, purposeOf(workspaceId), text), next };
     },
     async openSecrets({ workspaceId, sealed }) {
       assertId(workspaceId);
       const content = open(keys, workspaceId, sealed);
-      const publicKey = boxKeyOf(keys, purposeOf(workspaceId));
+      const details = toDetails(boxKeyOf(keys, purposeOf(workspaceId)));
       await sql.begin(async (tx) => {
         await assertImporting(tx, workspaceId);
         await write(tx, workspaceId, content);
-        await audit(tx, "workspace.open_secrets", { workspaceId, publicKey });
+        await appendState(tx, workspaceId, { action: "workspace.open_secrets", details });
       });
       return {};
     },

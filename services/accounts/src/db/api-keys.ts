@@ -1,6 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { isSessionOpen, type SessionLimits } from "#src/db/dashboard-sessions.ts";
 import type { Grantor } from "#src/db/grantors.ts";
+import { doesWork } from "#src/db/working-keys.ts";
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -51,11 +52,6 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
       array(select workspace_id from members order by workspace_id) as workspace_ids
     from inserted`;
   return row;
-}
-
-/** SQL condition on the key `k`. */
-export function doesWork(sql: ISql) {
-  return sql`k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
 }
 
 interface KeyCounts {

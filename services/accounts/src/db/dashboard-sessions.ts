@@ -1,4 +1,5 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import { doesWork } from "#src/db/working-keys.ts";
 
 /** How long a session lasts in all, and without a request. */
 export interface SessionLimits {
@@ -93,8 +94,7 @@ export async function lockLoginKey(
       ) as workspace_ids
     from api_keys k
     where k.hash = ${hash}
-    and k.revoked_at is null
-    and (k.expires_at is null or k.expires_at > now())
+    and ${doesWork(tx)}
     for share of k`;
   return row?.workspaceIds.length === 0 ? undefined : row;
 }

@@ -1,6 +1,7 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { RequestOrigin } from "@postrider/shared/telemetry/request-context";
+import { doesWork } from "#src/db/working-keys.ts";
 
 export interface Grantor {
   readonly keyId: string | undefined;
@@ -32,11 +33,10 @@ export async function lockGrantor(
     order by id
     for share`;
   const [key] = await tx<{ chain: string[] }[]>`
-    select makers || id as chain
-    from api_keys
-    where id = ${keyId}
-    and revoked_at is null
-    and (expires_at is null or expires_at > now())`;
+    select k.makers || k.id as chain
+    from api_keys k
+    where k.id = ${keyId}
+    and ${doesWork(tx)}`;
   // In a statement of its own, which also sees what ended while this one waited for the lock.
   const members = await tx`
     select 1
@@ -66,9 +66,8 @@ async function lockSession(
 export async function countMadeKeys(tx: TransactionSql, keyId: string): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count
-    from api_keys
-    where makers @> ${[keyId]}::uuid[]
-    and revoked_at is null
-    and (expires_at is null or expires_at > now())`;
+    from api_keys k
+    where k.makers @> ${[keyId]}::uuid[]
+    and ${doesWork(tx)}`;
   return row?.count ?? 0;
 }

@@ -1,7 +1,7 @@
 import { conflict } from "@postrider/shared/errors";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { doesWork } from "#src/db/api-keys.ts";
 import { replaceCredential } from "#src/db/credentials.ts";
+import { doesWork } from "#src/db/working-keys.ts";
 
 export interface MovedKey {
   readonly id: string;

@@ -1,5 +1,6 @@
 import type { ISql, Sql } from "@postrider/shared/postgres";
 import { isSessionOpen, type SessionLimits } from "#src/db/dashboard-sessions.ts";
+import { doesWork } from "#src/db/working-keys.ts";
 import { isImporting } from "#src/db/workspaces.ts";
 
 /** A gateway asks whether an API key or session may make requests, and for how many requests. */
@@ -86,9 +87,8 @@ function admittedKeys(sql: Sql, queries: readonly BudgetQuery[]) {
       where m.api_key_id = k.id
       and (w.removes_at is null or w.moved_at is not null or ${isImporting(sql, sql`w`)})
     ) as member
-    where k.revoked_at is null
-    and member.workspace_ids <> '{}'
-    and (k.expires_at is null or k.expires_at > now())`;
+    where ${doesWork(sql)}
+    and member.workspace_ids <> '{}'`;
 }
 
 /** A session has one workspace, and the scopes and the end of the API key that opened it. */

@@ -294,6 +294,21 @@ test("a duplicate cannot be resolved with a link while another target with the s
   expect(await resolve(sql, target, LINK)).toMatchObject({ status: "published" });
 });
 
+test("what a person saw before a later attempt does not resolve that attempt, which may have published the post", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = await failUnknown(database, new World());
+  const { attemptCount = 0 } = (await lastUpdate(sql, target)) ?? {};
+  const { tasks } = createRpcClients(sql);
+  const { targetId } = target;
+
+  const stale = { targetId, attemptCount: attemptCount - 1 };
+  await expect(tasks.resolveTarget(stale)).rejects.toEqual(INVALID);
+
+  const { update } = await tasks.resolveTarget({ targetId, attemptCount });
+  expect(update).toMatchObject({ status: "failed", errorRetryable: true });
+});
+
 test("ResolveTarget refuses an unknown target and a malformed link", async () => {
   await using database = await openDatabase();
   const { sql } = database;

@@ -1,8 +1,17 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
-import { PostPublishedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
+import {
+  file_postrider_backlog_v1_backlog_events,
+  PostPublishRequestedSchema as BacklogRequestSchema,
+} from "@postrider/contracts/backlog/v1/backlog_events_pb";
+import {
+  PostPublishedSchema,
+  PostPublishRequestedSchema,
+} from "@postrider/contracts/posts/v1/posts_events_pb";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { PUBLISHING_HANDLERS } from "#src/publishing/consumers/index.ts";
+import { WEBHOOK_HANDLERS } from "#src/webhooks/consumers/index.ts";
 import type { NewEvent } from "#src/webhooks/db/compositions.ts";
 import { createWebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import { storeEvents } from "#src/webhooks/operations/webhook-events.ts";
@@ -91,6 +100,31 @@ test("a repeated bus event makes no second webhook delivery, even within one bat
   expect(await composedReceivers(workspaceId)).toEqual([id]);
   await events.publish("posts.events.v1", [event]);
   expect(await composedReceivers(workspaceId)).toEqual([id]);
+});
+
+test("a post that is requested in the topic for a backlog makes one post.publishing, also when the sweep repeats its request in the other topic", async () => {
+  const { workspaceId } = await events.subscribe({ events: ["post.publishing"] });
+  const request = {
+    workspaceId,
+    postId: newId(),
+    version: 2n,
+    dueAt: timestampFromDate(new Date()),
+  };
+  await events.publish("backlog.events.v1", [record(BacklogRequestSchema, request)]);
+  await events.publish("posts.events.v1", [record(PostPublishRequestedSchema, request)]);
+  await events.compose();
+  const types = (await events.deliveries(workspaceId)).map(({ eventType }) => eventType);
+  expect(types).toEqual(["post.publishing"]);
+});
+
+test("each group that handles an event of a post also handles it in the topic for a backlog", () => {
+  const namesIn = (groups: typeof WEBHOOK_HANDLERS, topic: string) =>
+    (groups[topic] ?? []).map(({ schema }) => schema.name);
+  const late = new Set(file_postrider_backlog_v1_backlog_events.messages.map(({ name }) => name));
+  for (const groups of [PUBLISHING_HANDLERS, WEBHOOK_HANDLERS])
+    expect(namesIn(groups, "backlog.events.v1")).toEqual(
+      namesIn(groups, "posts.events.v1").filter((name) => late.has(name)),
+    );
 });
 
 test("a bus event without a time does not keep other events of its batch from reaching webhook subscriptions", async () => {

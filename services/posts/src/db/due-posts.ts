@@ -57,7 +57,7 @@ export async function listDuePosts(sql: ISql, options: DueOptions): Promise<read
  * them. A request may overtake another one of its post: delivery takes each generation once, and
  * none that was cancelled.
  */
-const TURN_POSTS = 50;
+export const TURN_POSTS = 50;
 
 /** A test checks that these events equal those that `postPublishRequested` builds. */
 function eventsOfRequests(sql: ISql) {

@@ -116,6 +116,21 @@ export async function lockRequestedTargets(
     for update of post`;
 }
 
+/**
+ * Those of the posts of which an event waits in the outbox: repeating it would not make the bus
+ * faster, and in a long outage the repetitions would fill the outbox.
+ */
+export async function listWaitingPosts(
+  sql: ISql,
+  postIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ key: string }[]>`
+    select key
+    from outbox
+    where key = any(${postIds as string[]}::text[])`;
+  return new Set(rows.map(({ key }) => key));
+}
+
 export async function lockPostsOfTargets(
   tx: TransactionSql,
   keys: readonly { readonly workspaceId: string; readonly targetId: string }[],

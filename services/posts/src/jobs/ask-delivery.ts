@@ -7,6 +7,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
   type DeletionKey,
+  listWaitingPosts,
   lockPostsOfTargets,
   lockRequestedDeletions,
   type RequestedDeletion,
@@ -17,7 +18,7 @@ import { postDeletionRequested } from "#src/events.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 import { changeTargets, MISSED } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { requestPublishing } from "#src/operations/publish-requests.ts";
+import { repeatRequests, requestPublishing } from "#src/operations/publish-requests.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "tasks">;
 
@@ -136,7 +137,7 @@ async function askTogether(deps: AskDeps, questions: readonly Question[]): Promi
   const reopened = wanted.filter((target) => closed.has(keyOf(target)));
   await apply(deps, answer.updates, applyTargetUpdates);
   await apply(deps, answer.deletions, applyDeletionUpdates);
-  await apply(deps, lost, requestPublishing);
+  await apply(deps, lost, repeatRequests);
   await apply(deps, reopened, reopenTargets);
   await apply(deps, answer.unknownDeletions, requestDeletions);
   for (const missed of expired.values())
@@ -181,7 +182,12 @@ async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Pr
 }
 
 async function requestDeletions(tx: TransactionSql, keys: readonly DeletionKey[]): Promise<void> {
-  await appendEvents(tx, toRequests(await lockRequestedDeletions(tx, keys)));
+  const deletions = await lockRequestedDeletions(tx, keys);
+  const waiting = await listWaitingPosts(
+    tx,
+    deletions.map(({ postId }) => postId),
+  );
+  await appendEvents(tx, toRequests(deletions.filter(({ postId }) => !waiting.has(postId))));
 }
 
 /** A repeated request has the data and the id of the first, as in `requestPublishing`. */

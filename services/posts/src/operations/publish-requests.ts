@@ -1,8 +1,14 @@
 import { deriveId } from "@postrider/shared/ids";
+import { addCount } from "@postrider/shared/limits/add-count";
 import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { findContext } from "@postrider/shared/telemetry/request-context";
-import { lockRequestedTargets, type RequestedTargetRow } from "#src/db/silent-targets.ts";
+import { TURN_POSTS } from "#src/db/due-posts.ts";
+import {
+  listWaitingPosts,
+  lockRequestedTargets,
+  type RequestedTargetRow,
+} from "#src/db/silent-targets.ts";
 import type { TargetKey } from "#src/db/targets.ts";
 import type { QuotaExhaustion } from "#src/domain/quota.ts";
 import { postPublishRequested } from "#src/events.ts";
@@ -20,10 +26,25 @@ export async function requestPublishing(
   await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys), exhausted));
 }
 
+/** Of targets that the delivery service does not know. */
+export async function repeatRequests(
+  tx: TransactionSql,
+  keys: readonly TargetKey[],
+): Promise<void> {
+  const targets = await lockRequestedTargets(tx, keys);
+  const waiting = await listWaitingPosts(
+    tx,
+    targets.map(({ postId }) => postId),
+  );
+  const lost = targets.filter(({ postId }) => !waiting.has(postId));
+  await appendEvents(tx, toRequests(lost, []));
+}
+
 /**
  * One per post and due time. A repeated request has the same id, so that the delivery service parks
  * it only once, however often the sweep repeats it. Without an API request, the one that created
- * the post is the cause.
+ * the post is the cause. As when they were due, those of a workspace beyond its turn go to the
+ * topic for a backlog: the sweep would put a long backlog in front of the posts of others.
  */
 function toRequests(
   targets: readonly RequestedTargetRow[],
@@ -32,12 +53,15 @@ function toRequests(
   const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
     [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),
   );
+  const turns = new Map<string, number>();
   return [...requests.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
     const names = group.map(({ targetId, generation }) => `${targetId}/${generation}`);
     const id = deriveId(`publish ${names.toSorted().join(" ")}`);
-    const event = { ...postPublishRequested({ ...first, targets: group, exhausted }), id };
+    addCount(turns, first.workspaceId, 1);
+    const isLate = (turns.get(first.workspaceId) ?? 0) > TURN_POSTS;
+    const event = { ...postPublishRequested({ ...first, targets: group, exhausted }, isLate), id };
     return [findContext() === undefined ? causedBy(event, first.cause) : event];
   });
 }

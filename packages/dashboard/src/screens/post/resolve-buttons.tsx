@@ -1,3 +1,4 @@
+import type { ResolveTargetBodyJson } from "@postrider/rest/dashboard/cures";
 import { type ReactNode, useId, useState } from "react";
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
@@ -18,16 +19,25 @@ interface ResolveProps {
 /** What a person saw on the platform, where the outcome of an attempt is not known. */
 export function ResolveButtons({ failure }: ResolveProps) {
   const words = useWords(detailWords);
-  const [open, setOpen] = useState<"there" | "not">();
+  // As it was when the dialog was opened: what the person saw is not about a later attempt.
+  const [open, setOpen] = useState<{ readonly as: "there" | "not"; readonly seen: Failure }>();
   const close = () => setOpen(undefined);
   return (
     <>
-      <Button onClick={() => setOpen("there")}>{words.itIsThere}</Button>
-      <Button onClick={() => setOpen("not")}>{words.itIsNot}</Button>
-      {open === "there" && <ThereDialog failure={failure} onClose={close} />}
-      {open === "not" && <NotDialog failure={failure} onClose={close} />}
+      <Button onClick={() => setOpen({ as: "there", seen: failure })}>{words.itIsThere}</Button>
+      <Button onClick={() => setOpen({ as: "not", seen: failure })}>{words.itIsNot}</Button>
+      {open?.as === "there" && <ThereDialog failure={open.seen} onClose={close} />}
+      {open?.as === "not" && <NotDialog failure={open.seen} onClose={close} />}
     </>
   );
+}
+
+async function resolve(
+  { postId, accountId, attemptCount }: Failure,
+  body: Omit<ResolveTargetBodyJson, "attemptCount">,
+): Promise<void> {
+  const seen = attemptCount === undefined ? {} : { attemptCount };
+  await postsApi.resolve(postId, accountId, { ...body, ...seen });
 }
 
 interface ResolveDialogProps extends ResolveProps {
@@ -42,7 +52,7 @@ function ThereDialog({ failure, onClose }: ResolveDialogProps) {
   const url = link.trim();
   const fault = isLeft && !isAddress(url) ? words.linkFault : undefined;
   const { run, isBusy, error } = useAct(async () => {
-    await postsApi.resolve(failure.postId, failure.accountId, { published: true, url });
+    await resolve(failure, { published: true, url });
     onClose();
   });
   return (
@@ -91,7 +101,7 @@ function isAddress(url: string): boolean {
 function NotDialog({ failure, onClose }: ResolveDialogProps) {
   const words = useWords(detailWords);
   const { run, isBusy, error } = useAct(async () => {
-    await postsApi.resolve(failure.postId, failure.accountId, { published: false });
+    await resolve(failure, { published: false });
     onClose();
   });
   return (

@@ -28,11 +28,11 @@ export function TargetCure({ post, target, words, isFirst }: TargetProps) {
 
 /** Undefined where nothing has failed, or where it goes on by itself. */
 function failureOf({ post, target, words }: Omit<TargetProps, "isFirst">): Failure | undefined {
-  const { error, accountId, platform, username, permalink, id } = target;
+  const { error, accountId, platform, username, permalink, id, attemptCount } = target;
   if (error === null || !words?.cure || words.cure.kind === "wait") return undefined;
   const { kind } = words.cure;
   const { message } = words;
-  const ids = { postId: post.id, targetId: id, accountId };
+  const ids = { postId: post.id, targetId: id, accountId, attemptCount };
   const links = { permalink, secondPermalink: words.secondPermalink };
   return { ...ids, platform, username, code: error.code, kind, message, retryable: 1, ...links };
 }

@@ -1,4 +1,5 @@
 import type { ISql, Sql } from "@postrider/shared/postgres";
+import { importedWorkspaces } from "@postrider/shared/workspaces/import-state";
 
 export type OldRows = "comment_actions" | "automation_runs";
 
@@ -125,7 +126,10 @@ export async function deleteAgedBackfills(sql: Sql, days: number, limit: number)
   return count;
 }
 
-/** Revoked rules are kept for the list of their runs, so they go after the last of these. */
+/**
+ * Revoked rules are kept for the list of their runs, so they go after the last of these. The runs
+ * of an imported workspace come after its rules, and would be left out without them.
+ */
 export async function deleteUnusedRules(sql: Sql, days: number, limit: number): Promise<number> {
   const { count } = await sql`
     delete from automation_rules
@@ -134,6 +138,7 @@ export async function deleteUnusedRules(sql: Sql, days: number, limit: number): 
       from automation_rules as r
       where status = 'revoked'
       and updated_at < now() - ${days} * interval '1 day'
+      and workspace_id not in (${importedWorkspaces(sql)})
       and not exists (select from automation_runs where rule_id = r.id)
       and not exists (select from backfills where rule_id = r.id)
       limit ${limit}

@@ -1,11 +1,6 @@
 import type { Sql } from "@postrider/shared/postgres";
 import type { StoppedWorkspace } from "@postrider/shared/workspaces/removal-loop";
 
-/**
- * A pause that is younger stays although it is not asked for: the list may have been read before
- * the deletion was requested.
- */
-const KEEP_PAUSE = "1 minute";
 const PAGE_ROWS = 1_000;
 
 type Stop = Pick<StoppedWorkspace, "workspaceId" | "isDeleted" | "isMoving" | "isMoved">;
@@ -19,8 +14,15 @@ function kindsOf({ isDeleted, isMoving, isMoved }: Stop): readonly string[] {
 /**
  * Stops the given workspaces, and no others. A pause of an operator is a row of its own. Returns
  * whether a workspace is still stopped.
+ *
+ * @param askedAt This database's time before the list of these workspaces was asked for. A stop
+ *   since then, which the list may lack, stays, however late the list arrives; with null, all stay.
  */
-export async function stopWorkspaces(sql: Sql, workspaces: readonly Stop[]): Promise<boolean> {
+export async function stopWorkspaces(
+  sql: Sql,
+  workspaces: readonly Stop[],
+  askedAt: Date | null = null,
+): Promise<boolean> {
   const rows = workspaces.flatMap((each) =>
     kindsOf(each).map((kind) => ({ kind, key: each.workspaceId })),
   );
@@ -33,7 +35,7 @@ export async function stopWorkspaces(sql: Sql, workspaces: readonly Stop[]): Pro
       delete from pauses
       where kind in ('deletion', 'move', 'moved')
       and (kind, key) not in (select kind, key from given)
-      and created_at < now() - ${KEEP_PAUSE}::interval
+      and created_at < ${askedAt}::timestamptz
     ),
     stopped as (
       insert into pauses (kind, key)

@@ -1,4 +1,5 @@
 import type { Sql } from "@postrider/shared/postgres";
+import { readClock } from "@postrider/shared/postgres/clock";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
   startRemovingWorkspaces,
@@ -17,16 +18,20 @@ const ASK_MS = 60_000;
 /** Stops workspaces at once, and removes them when no outcome of theirs is open any more. */
 export function deliveryRemoval(
   sql: Sql,
-): Pick<WorkspaceRemovalOptions, "onList" | "prepare" | "onFinish"> {
+): Pick<WorkspaceRemovalOptions, "onAsk" | "onList" | "prepare" | "onFinish"> {
   // Almost always no workspace is stopped, and then the database is asked once a minute: the stop
   // of an import that was shorter than the time between two lists ends then.
   let isAnyStopped = true;
   let asksAt = 0;
+  let askedAt: Date | null = null;
   return {
+    onAsk: async () => {
+      askedAt = isAnyStopped ? await readClock(sql) : null;
+    },
     onList: async (workspaces) => {
       const left = workspaces.filter(({ doneServices }) => !doneServices.includes("delivery"));
       if (left.length === 0 && !isAnyStopped && performance.now() < asksAt) return;
-      isAnyStopped = await stopWorkspaces(sql, left);
+      isAnyStopped = await stopWorkspaces(sql, left, askedAt);
       asksAt = performance.now() + ASK_MS;
     },
     prepare: async (workspace) => {

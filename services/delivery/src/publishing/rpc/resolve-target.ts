@@ -17,7 +17,7 @@ import { toTargetUpdated } from "#src/events.ts";
 import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
 import { settleDoubts } from "#src/publishing/db/doubts.ts";
 import { hasEqualOpenCall } from "#src/publishing/db/equal-calls.ts";
-import { TASKS, type Task } from "#src/publishing/domain/task.ts";
+import { countAttempts, TASKS, type Task } from "#src/publishing/domain/task.ts";
 import { lockTargets, writeDecisions } from "#src/publishing/operations/write-decisions.ts";
 import type { Dependencies } from "./dependencies.ts";
 
@@ -54,13 +54,16 @@ async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<Snaps
  */
 export async function resolveTarget(
   { sql }: Pick<Dependencies, "sql">,
-  { targetId, publishedUrl }: ResolveTargetRequest,
+  { targetId, publishedUrl, attemptCount }: ResolveTargetRequest,
 ): Promise<MessageInitShape<typeof ResolveTargetResponseSchema>> {
   assertIds(targetId);
   const link = publishedUrl === undefined ? undefined : parseLink(publishedUrl);
   return await sql.begin(async (tx) => {
     const snapshot = await lockSnapshot(tx, targetId);
     const { call: task, attempt } = snapshot;
+    // A later attempt may have published what was not there when the person looked.
+    if (attemptCount !== undefined && attemptCount !== countAttempts(task))
+      throw conflict("invalid_transition");
     // The post may be that of the other call, whose search would no longer find it and send again.
     const isPublished = link !== undefined && isRefusedAsDuplicate(task);
     if (isPublished && (await hasEqualOpenCall(tx, task))) throw conflict("invalid_transition");

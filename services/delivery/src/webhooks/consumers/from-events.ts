@@ -61,7 +61,9 @@ export function fromPost(type: PostEventType, post: PostChange): WebhookEvent {
  * and with a newer version of the post. All repetitions of a request have the same due time, and so
  * make the same webhook event.
  */
-export function fromPublishRequest(request: PostPublishRequested): WebhookEvent {
+export function fromPublishRequest(
+  request: Pick<PostPublishRequested, "workspaceId" | "postId" | "version" | "dueAt">,
+): WebhookEvent {
   const { workspaceId, postId, version } = request;
   const occurredAt = timeOf(request.dueAt);
   const source = { kind: "post", postId } as const;

@@ -7,6 +7,7 @@ import {
   type AccountDisconnected,
   type AccountReconnectRequired,
 } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { PostPublishRequestedSchema as BacklogRequestSchema } from "@postrider/contracts/backlog/v1/backlog_events_pb";
 import {
   DeletionUpdatedSchema,
   TargetUpdatedSchema,
@@ -111,6 +112,7 @@ export const WEBHOOK_HANDLERS: Readonly<Record<string, readonly EventHandler[]>>
     ),
     on(AccountDisconnectedSchema, ({ message }) => fromAccount("account.disconnected", message)),
   ],
+  "backlog.events.v1": [on(BacklogRequestSchema, ({ message }) => [fromPublishRequest(message)])],
   "delivery.events.v1": [
     on(TargetUpdatedSchema, fromTargetUpdated),
     on(DeletionUpdatedSchema, fromDeletionUpdated),

@@ -39,7 +39,9 @@ export function registerResolve(api: FastifyInstance, deps: Deps): void {
     const { accountId } = request.params;
     const target = post.targets.find((each) => each.accountId === accountId);
     if (target === undefined) throw notFound();
-    const answer = await deps.tasks.resolveTarget({ targetId: target.id, ...found });
+    const { attemptCount } = request.body;
+    const seen = attemptCount === undefined ? {} : { attemptCount };
+    const answer = await deps.tasks.resolveTarget({ targetId: target.id, ...found, ...seen });
     const { status, permalink } = required(answer.update);
     return { targetId: target.id, accountId, status, permalink: permalink ?? null };
   });
