@@ -30,7 +30,7 @@ import {
 } from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
 import { fetchStatus } from "./publish-status.ts";
-import { chunkOf, chunksIn, isReady, UPLOAD, type Upload } from "./upload-state.ts";
+import { chunkOf, chunksIn, isReady, mayBeComplete, UPLOAD, type Upload } from "./upload-state.ts";
 
 const UPLOAD_LIFE_MS = 3_600_000;
 
@@ -139,13 +139,13 @@ async function onChunk(
     case 403:
     case 404:
     case 410:
-      return advance({ ...upload, stage: "lost" });
+      return giveUp(upload);
     case 416:
       return await catchUp(context, upload);
     case 400:
     case 413:
     case 415:
-      return refused("media_rejected", `HTTP ${answer.status}`);
+      return giveUp(upload, refused("media_rejected", `HTTP ${answer.status}`));
     default:
       return toStepFailure(answer);
   }
@@ -155,10 +155,20 @@ async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult
   const status = await fetchStatus(context, upload.publishId);
   if (status.kind !== "status") return toStepFailure(status.answer);
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
-  // No further chunk has arrived, so TikTok would refuse the same chunk again. The upload starts
-  // again.
-  const stage = sent === upload.sent ? "lost" : upload.stage;
-  return advance({ ...upload, sent, stage });
+  // If no further chunk has arrived, TikTok would refuse the same chunk again.
+  return sent === upload.sent ? giveUp(upload) : advance({ ...upload, sent });
+}
+
+/**
+ * The upload ends with `end`, by default starts again. If TikTok may have the whole video, a second
+ * upload could publish it twice: then the publishing call is made again, and only the search gives
+ * the upload up.
+ */
+function giveUp(
+  upload: Upload,
+  end: StepResult = advance({ ...upload, stage: "lost" }),
+): StepResult {
+  return mayBeComplete(upload) ? advance({ ...upload, sent: upload.chunkCount - 1 }) : end;
 }
 
 async function run(context: VideoUpload, handles: Handles): Promise<StepResult> {
