@@ -79,11 +79,24 @@ export async function replaceRequeued(
     returning ${actionColumns(tx)}`;
 }
 
-/** Each of many imported actions on one comment would wait for the one before. */
-export async function replaceImported(sql: ISql, workspaceId: string): Promise<void> {
-  await sql`
+/**
+ * Each of many imported actions on one comment would wait for the one before. Returns how many of
+ * them it has ended, up to `limit`.
+ */
+export async function replaceImported(
+  sql: ISql,
+  workspaceId: string,
+  limit: number,
+): Promise<number> {
+  const { count } = await sql`
     update comment_actions t
     set ${end(sql)}
-    where t.workspace_id = ${workspaceId}
-    and ${isReplaced(sql)}`;
+    where t.id in (
+      select t.id
+      from comment_actions t
+      where t.workspace_id = ${workspaceId}
+      and ${isReplaced(sql)}
+      limit ${limit}
+    )`;
+  return count;
 }
