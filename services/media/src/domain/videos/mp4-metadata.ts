@@ -100,7 +100,25 @@ export function findMp4Metadata(parts: Parts): readonly BlankedRange[] {
     for (const { offset, bytes } of readSampleRanges(reader, track))
       blanks.push({ offset, bytes: new Uint8Array(), zeros: bytes });
 
-  return blanks.sort((a, b) => a.offset - b.offset);
+  return withoutOverlaps(blanks.sort((a, b) => a.offset - b.offset));
+}
+
+/**
+ * A hostile file may name the same samples many times: writing over each of its bytes as often
+ * would take minutes.
+ */
+function withoutOverlaps(sorted: readonly BlankedRange[]): BlankedRange[] {
+  const merged: BlankedRange[] = [];
+  let end = 0;
+  for (const blank of sorted) {
+    const last = merged.at(-1);
+    const blankEnd = blank.offset + blank.bytes.length + blank.zeros;
+    if (last === undefined || blank.offset >= end) merged.push(blank);
+    else if (blankEnd > end)
+      merged[merged.length - 1] = { ...last, zeros: last.zeros + blankEnd - end };
+    end = Math.max(end, blankEnd);
+  }
+  return merged;
 }
 
 function isPersonal(reader: BoxReader, box: Box): boolean {
