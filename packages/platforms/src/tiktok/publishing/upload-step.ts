@@ -38,7 +38,11 @@ interface VideoUpload extends Caller {
   readonly chunkSizes: ChunkSizes;
   readonly publication: Publication;
   readonly media: PublicationMedia;
+  readonly attempt: { starts: number };
 }
+
+/** In one attempt: upload URLs that TikTok refuses would be asked for without end otherwise. */
+const MAX_STARTS = 2;
 
 function advance(upload: Upload): StepResult {
   return isReady(upload) ? UPLOAD.write(upload) : runAgain(UPLOAD.write(upload));
@@ -118,6 +122,7 @@ async function startWith(
   if (publishId === undefined || url === undefined || !isTrusted(url, context.baseUrl))
     return platformUnavailable("TikTok answered without a valid upload URL");
   const expiresAt = Date.now() + UPLOAD_LIFE_MS;
+  context.attempt.starts += 1;
   return advance({ ...plan, publishId, url, stage: "open", sent: 0, expiresAt, misses: 0 });
 }
 
@@ -174,6 +179,8 @@ function giveUp(
 async function run(context: VideoUpload, handles: Handles): Promise<StepResult> {
   const upload = UPLOAD.read(handles);
   if (upload?.stage === "open") return await sendChunk(context, upload);
+  if (context.attempt.starts >= MAX_STARTS)
+    return platformUnavailable("TikTok does not take the video at its upload URL");
   const creator = readCreatorInfo(handles);
   if (creator !== undefined) return await start(context, creator, handles);
   const made = await askForCreatorInfo(context, context.publication);
@@ -181,6 +188,7 @@ async function run(context: VideoUpload, handles: Handles): Promise<StepResult> 
 }
 
 export function createUploadStep(baseUrl: string, chunkSizes: ChunkSizes): PrepareStep {
+  const attempt = { starts: 0 };
   return {
     name: "upload",
     isDone: (handles) => {
@@ -189,8 +197,8 @@ export function createUploadStep(baseUrl: string, chunkSizes: ChunkSizes): Prepa
     },
     run: async (publication, handles, signal) => {
       const media = fileAt(publication, 0);
-      const context = { baseUrl, chunkSizes, account: publication, publication, media, signal };
-      return await run(context, handles);
+      const post = { account: publication, publication, media };
+      return await run({ baseUrl, chunkSizes, attempt, ...post, signal }, handles);
     },
   };
 }
