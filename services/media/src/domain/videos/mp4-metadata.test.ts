@@ -8,12 +8,12 @@ const u32 = (...values: readonly number[]): Buffer =>
     values.map((value) => Buffer.from([value >>> 24, value >>> 16, value >>> 8, value])),
   );
 
-/** A track of metadata with a chunk of `bytes` bytes at each offset. */
-function metadataTrack(offsets: readonly number[], bytes: number): Buffer {
+/** A track of metadata with a chunk of one sample at each offset. */
+function metadataTrack(offsets: readonly number[], sizes: Buffer): Buffer {
   const table = writeBox(
     "stbl",
     writeBox("stsc", u32(0, 1, 1, 1, 1)),
-    writeBox("stsz", u32(0, bytes, offsets.length)),
+    sizes,
     writeBox("stco", u32(0, offsets.length, ...offsets)),
   );
   const handler = writeBox("hdlr", Buffer.from("\0\0\0\0\0\0\0\0meta"));
@@ -22,8 +22,8 @@ function metadataTrack(offsets: readonly number[], bytes: number): Buffer {
   return writeBox("trak", writeBox("tkhd", Buffer.alloc(84)), media);
 }
 
-test("samples of metadata that overlap are written over once", () => {
-  const track = metadataTrack([1010, 1000, 1015, 1050], 20);
+/** The ranges to write over behind the track, each with its offset and length. */
+function rangesOf(track: Buffer): readonly (readonly number[])[] {
   const file = Buffer.concat([track, Buffer.alloc(2000)]);
   const reader = new BoxReader(
     { bytes: file.length, read: (at, length) => file.subarray(at, at + length) },
@@ -31,11 +31,28 @@ test("samples of metadata that overlap are written over once", () => {
   );
   const box = { type: "trak", start: 0, payload: 8, end: track.length };
   const tracks = [readMp4Track(reader, box, false)];
-  const blanks = findMp4Metadata({ reader, top: [], inMovie: [box], tracks });
-  expect(blanks.map(({ offset, zeros }) => [offset, zeros])).toEqual([
-    [4, 0],
-    [8, track.length - 8],
+  return findMp4Metadata({ reader, top: [], inMovie: [box], tracks })
+    .filter(({ offset }) => offset >= track.length)
+    .map(({ offset, zeros }) => [offset, zeros]);
+}
+
+test("samples of metadata that overlap are written over once", () => {
+  const sizes = writeBox("stsz", u32(0, 20, 4));
+  expect(rangesOf(metadataTrack([1010, 1000, 1015, 1050], sizes))).toEqual([
     [1000, 35],
     [1050, 20],
+  ]);
+});
+
+test.each([
+  [4, Buffer.from("31f0", "hex"), [3, 1, 15]],
+  [8, Buffer.from("0311ff", "hex"), [3, 17, 255]],
+  [16, Buffer.from("00030011012c", "hex"), [3, 17, 300]],
+])("samples of metadata whose sizes have %i bits are written over", (bits, bytes, [a, b, c]) => {
+  const sizes = writeBox("stz2", u32(0, bits, 3), bytes);
+  expect(rangesOf(metadataTrack([1000, 1100, 1300], sizes))).toEqual([
+    [1000, a],
+    [1100, b],
+    [1300, c],
   ]);
 });
