@@ -170,6 +170,17 @@ describe("interrupted uploads to Bluesky", () => {
     expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
   });
 
+  test("files that Bluesky has deleted sooner than expected are uploaded again by the next attempt", async () => {
+    const publication = await createPublication([pngMedia(1), pngMedia(2)]);
+    const { handles } = await prepare(publication);
+    await platform.control("POST", "clock", { advanceMs: HOUR_MS });
+    const outcome = await bluesky.publish(publication, handles, guard);
+    expect(outcome).toMatchObject(retryable("platform_unavailable"));
+    const added = outcome.kind === "retryable" ? outcome.handles : undefined;
+    const { handles: ready } = await prepare(publication, { ...handles, ...added });
+    expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
+  });
+
   test("a Bluesky post keeps its record key when a second upload changes the post's reference to a file", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);

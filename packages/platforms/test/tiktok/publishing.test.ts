@@ -353,6 +353,28 @@ describe("TikTok videos are published exactly once", () => {
     expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
   });
 
+  test.each([
+    ["refuses a chunk that it has", undefined],
+    ["refuses a chunk with HTTP 400", 400],
+    ["refuses a chunk with HTTP 403", 403],
+  ])(
+    "a TikTok video is published once when the answer to its last chunk is lost, and TikTok reports old progress and %s",
+    async (_name, status) => {
+      const publication = await createPublication([video(16 * MIB)]);
+      await platform.addFault("publish", "drop_after_commit");
+      await platform.addFault("", "stale_reads", { operation: undefined, delayMs: 60_000 });
+      const first = await call(publication);
+      expect(first.outcome).toMatchObject(UNKNOWN);
+      const verdict = await look(publication, first.handles);
+      expect(verdict).toMatchObject({ kind: "absent" });
+      const { handles = {} } = verdict as Extract<Verdict, { kind: "absent" }>;
+      for (const operation of status === undefined ? [] : ["upload", "publish"])
+        await platform.addFault(operation, "status", { status });
+      expect((await call(publication, handles)).outcome).toMatchObject(UNKNOWN);
+      expect(await platform.visible()).toMatchObject([{ createCalls: 1 }]);
+    },
+  );
+
   test("a TikTok video is published once when a worker crashes after any step", async () => {
     for (let maxRuns = 1; maxRuns <= 5; maxRuns += 1) {
       await platform.reset();

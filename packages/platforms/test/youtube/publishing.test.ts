@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
@@ -384,6 +387,27 @@ describe("an unknown outcome on YouTube", () => {
   test("the YouTube connector reports a video as absent when the upload session waits for more bytes", async () => {
     const [publication, handles] = await lose("drop_before");
     expect(await reconcile(publication, handles)).toEqual({ kind: "absent" });
+  });
+
+  test("a video of which YouTube has all bytes is neither reported as absent nor uploaded to another session", async () => {
+    const video = mp4Media(1000);
+    const publication = await createPublication([video]);
+    const { handles } = await prepare(publication);
+    await using session = createServer((request, response) => {
+      request.resume().on("end", () => response.writeHead(308, { range: "bytes=0-999" }).end());
+    });
+    session.listen(0, "127.0.0.1");
+    await once(session, "listening");
+    const uri = `http://127.0.0.1:${(session.address() as AddressInfo).port}/session`;
+    const state = JSON.parse(handles.upload ?? "") as object;
+    const offered = { upload: JSON.stringify({ ...state, uri }) };
+    expect(await youtube.publish(publication, offered, guard)).toMatchObject(UNKNOWN);
+    expect(await reconcile(publication, offered)).toMatchObject(INCOMPLETE_LOOK);
+    expect(
+      await youtube.findMatchingPost?.(publication, offered, unknownCall(), signal),
+    ).toMatchObject(INCOMPLETE_LOOK);
+    const { failure } = await prepare(publication, { handles: offered });
+    expect(failure).toMatchObject(retryable("outcome_unknown"));
   });
 
   test.each(["drop_before", "garbage_body"])(

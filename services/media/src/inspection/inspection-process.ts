@@ -4,12 +4,7 @@ import { getCompileCacheDir } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import {
-  type ProcessUsage,
-  readProcessUsage,
-  type ReadProcessUsage,
-  trackProcess,
-} from "./child-processes.ts";
+import { readProcessUsage, type ReadProcessUsage, trackProcess } from "./child-processes.ts";
 import { findInspectionProgram } from "./inspection-program.ts";
 import {
   deliveryBytesOf,
@@ -19,6 +14,7 @@ import {
 } from "./inspection-protocol.ts";
 import { parseEnd } from "./parse-end.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
+import { UsageWatch } from "./usage-watch.ts";
 
 /** The JavaScript of the process may read these folders and `COMPILE_CACHE`, and no others. */
 const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
@@ -27,11 +23,6 @@ const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
 /** Where Node keeps compiled modules, in the local stack and in tests. */
 const COMPILE_CACHE = getCompileCacheDir();
 const WATCH_INTERVAL_MS = 20;
-/**
- * Without a `progress` message. Longer than the limit on processor time, because a child may wait
- * for the processor.
- */
-const MAX_WALL_MS = 60_000;
 /**
  * Whatever the process reports: one that a hostile file has taken over could report progress for
  * ever and keep other files waiting. The longest inspections of valid files take some seconds.
@@ -172,37 +163,16 @@ export class InspectionProcess implements AsyncDisposable {
   }
 
   #watch({ memoryBytes, timeMs }: InspectionLimits, progressCount: () => number): NodeJS.Timeout {
-    let last: Seen = { progress: -1, cpuMs: undefined, wallMs: 0 };
-    const startedMs = performance.now();
+    const limits = { memoryBytes, timeMs, fileBytes: this.#input.bytes, maxMs: this.#maxMs };
+    const watch = new UsageWatch(limits, performance.now());
     const look = async (): Promise<void> => {
       const { pid } = this.#child;
       const usage = pid === undefined ? undefined : await this.#readUsage(pid);
-      const wallMs = performance.now();
-      const progress = progressCount();
-      // The limits judge only what was read: usage that cannot be read says nothing about the file.
-      if (progress !== last.progress) last = { progress, cpuMs: usage?.cpuMs, wallMs };
-      else last = { ...last, cpuMs: last.cpuMs ?? usage?.cpuMs };
-      if (isOverMemory(usage, memoryBytes)) this.#kill({ kind: "exhausted", what: "memory" });
-      else if (isOverTime(usage, last, timeMs) || wallMs - startedMs > this.#maxMs)
-        this.#kill({ kind: "exhausted", what: "time" });
-      else if (wallMs - last.wallMs > MAX_WALL_MS) this.#kill({ kind: "gone" });
+      const end = watch.look({ usage, progress: progressCount(), wallMs: performance.now() });
+      if (end !== undefined) this.#kill(end);
     };
     return setInterval(() => void look(), WATCH_INTERVAL_MS);
   }
-}
-
-interface Seen {
-  readonly progress: number;
-  readonly cpuMs: number | undefined;
-  readonly wallMs: number;
-}
-
-function isOverMemory(usage: ProcessUsage | undefined, memoryBytes: number): boolean {
-  return usage !== undefined && usage.memoryBytes > memoryBytes;
-}
-
-function isOverTime(usage: ProcessUsage | undefined, { cpuMs }: Seen, timeMs: number): boolean {
-  return usage !== undefined && cpuMs !== undefined && usage.cpuMs - cpuMs > timeMs;
 }
 
 function nodeOptions(): readonly string[] {

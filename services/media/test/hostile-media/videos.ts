@@ -30,6 +30,25 @@ function nested(depth: number, type: string): Buffer {
   return inner;
 }
 
+/** Returns a track of metadata whose chunks all are the same `bytes` bytes of the file. */
+function metadataTrack(chunks: number, bytes: number): Buffer {
+  const table = box(
+    "stbl",
+    box("stsd", u32(0, 0)),
+    box("stts", u32(0, 0)),
+    box("stsc", u32(0, 1, 1, 1, 1)),
+    box("stsz", u32(0, bytes, chunks)),
+    box("stco", u32(0, chunks), Buffer.alloc(4 * chunks, u32(40))),
+  );
+  const media = box(
+    "mdia",
+    box("mdhd", u32(0, 0, 0, 600, 600, 0)),
+    box("hdlr", u32(0, 0), ascii("meta"), Buffer.alloc(13)),
+    box("minf", table),
+  );
+  return box("trak", box("tkhd", Buffer.alloc(84)), media);
+}
+
 function hostileMp4s(): HostileFile[] {
   const good = Buffer.from(sampleMp4());
   const type = box("ftyp", ascii("isom"), u32(512), ascii("isom"));
@@ -76,6 +95,10 @@ function hostileMp4s(): HostileFile[] {
       "an MP4 of its type only": type,
     }),
     ...hostile("video/mp4", "either", {
+      "an MP4 of 20 MB that names its bytes 20,000 times as samples of metadata": sampleMp4({
+        inMovie: [metadataTrack(20_000, 20_000_000)],
+        behind: [box("free", Buffer.alloc(20_000_000))],
+      }),
       "an MP4 with a box of 8 zeros": Buffer.concat([good, Buffer.alloc(8)]),
       "an MP4 of 10,000 nested udta boxes": Buffer.from(
         sampleMp4({ inMovie: [nested(10_000, "udta")] }),

@@ -6,6 +6,7 @@ import {
   shorten,
   text,
 } from "#src/http/platform-answer.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 import {
   type Failure,
   limitReached,
@@ -34,16 +35,26 @@ const ABOUT_MEDIA = /\bblob\b|mime.?type/i;
  */
 const BLOB_GONE = "BlobNotFound";
 
-/** After a rate limit the call is repeated, because repeating `putRecord` is harmless. */
-export function toFailure(answer: PlatformAnswer, name: string): Failure {
+function waitOf(answer: PlatformAnswer): number {
+  const seconds = Number(header(answer, "retry-after"));
+  return seconds > 0 ? seconds * 1000 : DEFAULT_WAIT_MS;
+}
+
+/**
+ * After a rate limit the call is repeated, because repeating `putRecord` is harmless.
+ *
+ * @param withoutBlobs What is stored when the server no longer has an uploaded file.
+ */
+export function toFailure(
+  answer: PlatformAnswer,
+  name: string,
+  withoutBlobs: Handles = {},
+): Failure {
   const message = shorten(text(answer.json, "message") ?? name);
   if (TOKEN_ERRORS.has(name)) return { kind: "token_refused", message };
   if (ACCOUNT_ERRORS.has(name)) return refused("account_action_needed", message);
-  if (answer.status === 429) {
-    const seconds = Number(header(answer, "retry-after"));
-    return limitReached("rate_limited", message, seconds > 0 ? seconds * 1000 : DEFAULT_WAIT_MS);
-  }
-  if (name === BLOB_GONE) return platformUnavailable(message);
+  if (answer.status === 429) return limitReached("rate_limited", message, waitOf(answer));
+  if (name === BLOB_GONE) return { ...platformUnavailable(message), handles: withoutBlobs };
   if (answer.status === 413 || ABOUT_MEDIA.test(message)) return refused("media_rejected", message);
   return refused(answer.status === 403 ? "permission_missing" : "content_rejected", message);
 }

@@ -7,6 +7,7 @@ import {
 } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import { type Site, toRequest } from "#src/publishing/caller.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 import { type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./failures.ts";
@@ -40,7 +41,18 @@ export function timeOfTid(tid: string): Date {
   return new Date(Number((value >> 10n) / 1000n));
 }
 
-function toOutcome(answer: PlatformAnswer, account: AccountAccess, rkey: string): Outcome {
+interface NewPost {
+  readonly rkey: string;
+  readonly record: JsonObject;
+  /** What is stored when the server no longer has a file of the record. */
+  readonly withoutBlobs?: Handles;
+}
+
+function toOutcome(
+  answer: PlatformAnswer,
+  account: AccountAccess,
+  { rkey, withoutBlobs }: NewPost,
+): Outcome {
   if (answer.status === 200 && text(answer.json, "uri") !== undefined)
     return { kind: "published", externalId: rkey, permalink: toPermalink(account, rkey) };
 
@@ -48,17 +60,14 @@ function toOutcome(answer: PlatformAnswer, account: AccountAccess, rkey: string)
   if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap")
     return { kind: "unknown", message: shorten(name ?? describeStatus(answer)) };
 
-  return toFailure(answer, name);
+  return toFailure(answer, name, withoutBlobs);
 }
 
 /** Writing the same record under the same key again changes nothing and gets the same answer. */
-export async function putPost(
-  site: Site,
-  { rkey, record }: { readonly rkey: string; readonly record: JsonObject },
-  guard: SendGuard,
-): Promise<Outcome> {
+export async function putPost(site: Site, post: NewPost, guard: SendGuard): Promise<Outcome> {
   const { account } = site;
+  const { rkey, record } = post;
   const body = { repo: account.externalId, collection: COLLECTION, rkey, record, swapRecord: null };
   const sent = await sendOnce(toRequest(site, toPost("com.atproto.repo.putRecord", body)), guard);
-  return sent.kind === "answer" ? toOutcome(sent, account, rkey) : toUnanswered(sent);
+  return sent.kind === "answer" ? toOutcome(sent, account, post) : toUnanswered(sent);
 }

@@ -28,8 +28,10 @@ const MAX_AGE_MS = 20 * 60_000;
 
 type BlobPlace = number | "card";
 
+const PREFIX = "blob";
+
 function handleOf(place: BlobPlace): JsonHandle<StoredBlob> {
-  return jsonHandle(`blob${place}`);
+  return jsonHandle(`${PREFIX}${place}`);
 }
 
 export function toBlobHandle(place: BlobPlace, blob: unknown, uploadedAt: number): Handles {
@@ -42,7 +44,18 @@ export function readBlob(handles: Handles, index: number): unknown {
 
 export function isFresh(handles: Handles, place: BlobPlace, now: number): boolean {
   const stored = handleOf(place).read(handles);
-  return stored !== undefined && now - stored.uploadedAt < MAX_AGE_MS;
+  return stored !== undefined && Math.abs(now - stored.uploadedAt) < MAX_AGE_MS;
+}
+
+/** So that the files are uploaded again, because the server has deleted one of them. */
+export function forgetBlobs(handles: Handles): Handles {
+  return Object.fromEntries(
+    Object.entries(handles).flatMap(([name, text]) => {
+      if (!name.startsWith(PREFIX)) return [];
+      const { blob } = JSON.parse(text) as StoredBlob;
+      return Object.entries(jsonHandle<StoredBlob>(name).write({ blob, uploadedAt: 0 }));
+    }),
+  );
 }
 
 const MAX_BLOB_TEXT = 128;

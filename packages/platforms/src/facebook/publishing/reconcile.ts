@@ -88,6 +88,11 @@ function judgeVideo(
   return mayBeDraft && call.isPending === true ? DRAFT : { kind: "absent" };
 }
 
+/** Without its flag, the video proves nothing, and setting the flag again is harmless. */
+function judgeFlag({ flag }: VideoStatus): Verdict {
+  return flag === false ? NOT_PUBLISHED : { kind: "repeat" };
+}
+
 interface VideoOfPost {
   readonly id: string;
   readonly isReel: boolean;
@@ -110,7 +115,7 @@ async function lookAtVideo(
   const isShown = !isReel && !mayBeDraft && status.processing === "complete";
   if (status.isPublished || (isShown && call.isPending === true))
     return present(id, toPermalink(id, status.permalink));
-  if (isFlag && call.isPending !== true) return NOT_PUBLISHED;
+  if (isFlag && call.isPending !== true) return judgeFlag(status);
   return judgeVideo(status, { mayBeDraft, call });
 }
 

@@ -12,6 +12,8 @@ export interface VideoStatus {
   readonly problem: string;
   readonly publishing: "not_started" | "in_progress" | "complete";
   readonly isPublished: boolean;
+  /** The video's own flag; absent when Facebook does not show it. */
+  readonly flag: boolean | undefined;
   /** It may be a path only. */
   readonly permalink: string | undefined;
 }
@@ -54,6 +56,7 @@ function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
     problem: problemOf(status),
     publishing: publishingOf(status),
     isPublished: json?.published === true || publishingOf(status) === "complete",
+    flag: typeof json?.published === "boolean" ? json.published : undefined,
     permalink: text(json, "permalink_url"),
   };
 }

@@ -8,7 +8,7 @@ import { ask, type Caller } from "#src/publishing/caller.ts";
 import { type Handles, jsonHandle } from "#src/publishing/handles.ts";
 import { waitForProcessing } from "#src/publishing/look-schedule.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
-import { refused } from "#src/publishing/outcome.ts";
+import { platformUnavailable, refused } from "#src/publishing/outcome.ts";
 import { fileAt, type Publication } from "#src/publishing/publication.ts";
 import {
   type PrepareStep,
@@ -105,7 +105,17 @@ async function sendChunk(context: VideoContext, video: Video): Promise<StepResul
   const answer = await post(context, multipartBody(parts));
   if (answer.kind === "no_answer") return toStepFailure(answer, MEANINGS);
   const offsets = answer.status === 200 ? offsetsIn(answer.json) : toCorrection(answer);
-  return offsets === undefined ? restart(video, answer) : next({ ...video, ...offsets });
+  return offsets === undefined ? restart(video, answer) : advance(video, { ...video, ...offsets });
+}
+
+/** Without progress the attempt fails: the same bytes would be sent without end. */
+function advance(before: Video, video: Video): StepResult {
+  return video.start > before.start
+    ? next(video)
+    : {
+        ...platformUnavailable("Facebook does not store the bytes that it receives"),
+        handles: VIDEO.write(video),
+      };
 }
 
 /** When Facebook has a chunk already, because only its answer was lost. */

@@ -28,7 +28,7 @@ import { findMatchingPost } from "./find-matching-post.ts";
 import { fetchStatus, kindOf, toPermalink } from "./publish-status.ts";
 import { reconcileByStatus } from "./reconcile.ts";
 import { retryPauseStep } from "./retry-pause.ts";
-import { chunkOf, isReady, UPLOAD, type Upload } from "./upload-state.ts";
+import { chunkOf, isReady, mayBeComplete, UPLOAD, type Upload } from "./upload-state.ts";
 import { createUploadStep, toChunkRequest } from "./upload-step.ts";
 
 const FIRST_LOOK_MS = 1000;
@@ -94,7 +94,7 @@ function findLastChunk(
   return { upload, part: chunkOf(upload, media, upload.chunkCount - 1) };
 }
 
-function toVideoOutcome(status: number): Outcome {
+function toVideoOutcome(status: number, upload: Upload): Outcome {
   const message = `HTTP ${status}`;
   switch (status) {
     case 201:
@@ -102,7 +102,9 @@ function toVideoOutcome(status: number): Outcome {
     case 400:
     case 413:
     case 415:
-      return refused("media_rejected", message);
+      return mayBeComplete(upload)
+        ? { kind: "unknown", message }
+        : refused("media_rejected", message);
     case 429:
       return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
     default:
@@ -120,7 +122,7 @@ async function publishVideo(
   const last = findLastChunk(publication, handles);
   if (last === undefined) return notPrepared("the video is not uploaded");
   const sent = await sendOnce(toChunkRequest(last.upload, last.part), guard);
-  if (sent.kind === "answer") return toVideoOutcome(sent.status);
+  if (sent.kind === "answer") return toVideoOutcome(sent.status, last.upload);
   // TikTok posts only complete videos, so a video whose last byte was not sent is not posted.
   if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
   return toUnanswered(sent);

@@ -24,6 +24,14 @@ export function isUsable(upload: Upload, now: Date): boolean {
   return upload.misses < MAX_MISSES && now.getTime() < upload.expiresAt;
 }
 
+/**
+ * Whether an earlier publishing call, whose outcome is not known, may have completed the video:
+ * TikTok may report later that it has the bytes.
+ */
+export function mayBeComplete({ misses }: Upload): boolean {
+  return misses > 0;
+}
+
 export function chunkOf(
   { chunkBytes, chunkCount }: Upload,
   media: PublicationMedia,

@@ -30,7 +30,7 @@ import {
 } from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
 import { fetchStatus } from "./publish-status.ts";
-import { chunkOf, chunksIn, isReady, UPLOAD, type Upload } from "./upload-state.ts";
+import { chunkOf, chunksIn, isReady, mayBeComplete, UPLOAD, type Upload } from "./upload-state.ts";
 
 const UPLOAD_LIFE_MS = 3_600_000;
 
@@ -38,7 +38,11 @@ interface VideoUpload extends Caller {
   readonly chunkSizes: ChunkSizes;
   readonly publication: Publication;
   readonly media: PublicationMedia;
+  readonly attempt: { starts: number };
 }
+
+/** In one attempt: upload URLs that TikTok refuses would be asked for without end otherwise. */
+const MAX_STARTS = 2;
 
 function advance(upload: Upload): StepResult {
   return isReady(upload) ? UPLOAD.write(upload) : runAgain(UPLOAD.write(upload));
@@ -118,6 +122,7 @@ async function startWith(
   if (publishId === undefined || url === undefined || !isTrusted(url, context.baseUrl))
     return platformUnavailable("TikTok answered without a valid upload URL");
   const expiresAt = Date.now() + UPLOAD_LIFE_MS;
+  context.attempt.starts += 1;
   return advance({ ...plan, publishId, url, stage: "open", sent: 0, expiresAt, misses: 0 });
 }
 
@@ -139,13 +144,13 @@ async function onChunk(
     case 403:
     case 404:
     case 410:
-      return advance({ ...upload, stage: "lost" });
+      return giveUp(upload);
     case 416:
       return await catchUp(context, upload);
     case 400:
     case 413:
     case 415:
-      return refused("media_rejected", `HTTP ${answer.status}`);
+      return giveUp(upload, refused("media_rejected", `HTTP ${answer.status}`));
     default:
       return toStepFailure(answer);
   }
@@ -155,15 +160,27 @@ async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult
   const status = await fetchStatus(context, upload.publishId);
   if (status.kind !== "status") return toStepFailure(status.answer);
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
-  // No further chunk has arrived, so TikTok would refuse the same chunk again. The upload starts
-  // again.
-  const stage = sent === upload.sent ? "lost" : upload.stage;
-  return advance({ ...upload, sent, stage });
+  // If no further chunk has arrived, TikTok would refuse the same chunk again.
+  return sent === upload.sent ? giveUp(upload) : advance({ ...upload, sent });
+}
+
+/**
+ * The upload ends with `end`, by default starts again. If TikTok may have the whole video, a second
+ * upload could publish it twice: then the publishing call is made again, and only the search gives
+ * the upload up.
+ */
+function giveUp(
+  upload: Upload,
+  end: StepResult = advance({ ...upload, stage: "lost" }),
+): StepResult {
+  return mayBeComplete(upload) ? advance({ ...upload, sent: upload.chunkCount - 1 }) : end;
 }
 
 async function run(context: VideoUpload, handles: Handles): Promise<StepResult> {
   const upload = UPLOAD.read(handles);
   if (upload?.stage === "open") return await sendChunk(context, upload);
+  if (context.attempt.starts >= MAX_STARTS)
+    return platformUnavailable("TikTok does not take the video at its upload URL");
   const creator = readCreatorInfo(handles);
   if (creator !== undefined) return await start(context, creator, handles);
   const made = await askForCreatorInfo(context, context.publication);
@@ -171,6 +188,7 @@ async function run(context: VideoUpload, handles: Handles): Promise<StepResult> 
 }
 
 export function createUploadStep(baseUrl: string, chunkSizes: ChunkSizes): PrepareStep {
+  const attempt = { starts: 0 };
   return {
     name: "upload",
     isDone: (handles) => {
@@ -179,8 +197,8 @@ export function createUploadStep(baseUrl: string, chunkSizes: ChunkSizes): Prepa
     },
     run: async (publication, handles, signal) => {
       const media = fileAt(publication, 0);
-      const context = { baseUrl, chunkSizes, account: publication, publication, media, signal };
-      return await run(context, handles);
+      const post = { account: publication, publication, media };
+      return await run({ baseUrl, chunkSizes, attempt, ...post, signal }, handles);
     },
   };
 }

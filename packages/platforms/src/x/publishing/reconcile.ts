@@ -81,8 +81,11 @@ export async function readTimeline(
     if (answer.status === 401 || answer.status === 403)
       return cannotTell("X refuses to show the timeline");
     const meta = object(answer.json, "meta");
-    if (answer.status !== 200 || meta === undefined) return repeatLook(call);
-    return { entries: list(answer.json, "data").map(toEntry), next: text(meta, "next_token") };
+    const posts = list(answer.json, "data");
+    // With errors and no post, the answer does not say that there are no posts.
+    const isShown = posts.length > 0 || list(answer.json, "errors").length === 0;
+    if (answer.status !== 200 || meta === undefined || !isShown) return repeatLook(call);
+    return { entries: posts.map(toEntry), next: text(meta, "next_token") };
   });
 }
 

@@ -78,6 +78,9 @@ async function begin(file: FileUpload, restarts: number): Promise<StepResult> {
     return platformUnavailable("X answered without a media id");
   const expiresAt = expiryOf(answer.data, Date.now() + DEFAULT_EXPIRY_MS);
   const upload = { id, key, expiresAt, sent: 0, patientUntil: 0, restarts } as const;
+  // It would be uploaded again without end.
+  if (!isAlive({ ...upload, stage: "ready" }, Date.now()))
+    return platformUnavailable("X keeps the media for too short a time");
   return isImage
     ? toHandle(file.index, { ...upload, stage: "ready" })
     : next(file.index, { ...upload, stage: "appending" });

@@ -3,9 +3,14 @@ import type { ImageLayout, ImagePart } from "./image-layout.ts";
 
 const MAX_PAGES = 100;
 const MAX_ENTRIES = 4096;
+/** Of directories in directories. */
+const MAX_DEPTH = 2;
 const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
-/** Tags that lead to the EXIF, GPS and interoperability directories. */
-const DIRECTORY_TAGS = new Set([34665, 34853, 40965]);
+/**
+ * Tags that lead to further directories: those of smaller versions of the page, which have metadata
+ * of their own, EXIF, GPS and interoperability.
+ */
+const DIRECTORY_TAGS = new Set([330, 34665, 34853, 40965]);
 /**
  * Make, model, artist, host computer, XMP, IPTC, Photoshop, copyright, Windows' XP tags, serial
  * numbers, and directories.
@@ -161,7 +166,7 @@ function blank(reader: Reader, pages: readonly Directory[]): ImagePart {
   for (const page of pages)
     for (const entry of page.entries) {
       if (!DROPPED_TAGS.has(entry.tag)) continue;
-      if (DIRECTORY_TAGS.has(entry.tag)) blankDirectory(reader, copy, entry.value, 0);
+      blankDirectories(reader, copy, entry, 0);
       if (entry.valueBytes > 4) copy.fill(0, entry.valueAt, entry.valueAt + entry.valueBytes);
     }
 
@@ -169,11 +174,16 @@ function blank(reader: Reader, pages: readonly Directory[]): ImagePart {
   return copy;
 }
 
+function blankDirectories(reader: Reader, copy: Buffer, entry: Entry, depth: number): void {
+  if (!DIRECTORY_TAGS.has(entry.tag) || depth > MAX_DEPTH) return;
+  for (let at = entry.valueAt; at + 4 <= entry.valueAt + entry.valueBytes; at += 4)
+    blankDirectory(reader, copy, reader.u32(at), depth);
+}
+
 function blankDirectory(reader: Reader, copy: Buffer, at: number, depth: number): void {
-  if (depth > 2) return;
   const { entries } = readDirectory(reader, at);
   for (const entry of entries) {
-    if (DIRECTORY_TAGS.has(entry.tag)) blankDirectory(reader, copy, entry.value, depth + 1);
+    blankDirectories(reader, copy, entry, depth + 1);
     copy.fill(0, entry.valueAt, entry.valueAt + entry.valueBytes);
   }
   copy.fill(0, at, at + 2 + 12 * entries.length + 4);

@@ -15,7 +15,7 @@ interface SampleRange {
 export function* readSampleRanges(reader: BoxReader, track: Mp4Track): Generator<SampleRange> {
   const chunks = track.tables.get("stco") ?? track.tables.get("co64");
   const perChunk = track.tables.get("stsc");
-  const sizes = track.tables.get("stsz");
+  const sizes = sizesOf(track);
   if (chunks === undefined || perChunk === undefined || sizes === undefined) return;
   const nextSize = readSizes(reader, sizes);
   const samplesIn = readSamplesPerChunk(reader, perChunk);
@@ -35,8 +35,16 @@ export function* readSampleRanges(reader: BoxReader, track: Mp4Track): Generator
   }
 }
 
-/** The returned function gives the size of the next `stsz` sample, and 0 after the last one. */
+function sizesOf({ tables }: Mp4Track): Box | undefined {
+  return tables.get("stsz") ?? tables.get("stz2");
+}
+
+/** The returned function gives the size of the next sample, and 0 after the last one. */
 function readSizes(reader: BoxReader, box: Box): () => number {
+  return box.type === "stz2" ? readSmallSizes(reader, box) : readLongSizes(reader, box);
+}
+
+function readLongSizes(reader: BoxReader, box: Box): () => number {
   const head = reader.payload(box, 12);
   const uniform = head.readUInt32BE(4);
   const count = head.readUInt32BE(8);
@@ -53,6 +61,24 @@ function readSizes(reader: BoxReader, box: Box): () => number {
     index += 1;
     at += 4;
     return uniform === 0 ? part.readUInt32BE(at - 4) : uniform;
+  };
+}
+
+/** The sizes of an `stz2` box have 4, 8 or 16 bits. */
+function readSmallSizes(reader: BoxReader, box: Box): () => number {
+  const head = reader.payload(box, 12);
+  const bits = head[7] ?? 0;
+  const count = head.readUInt32BE(8);
+  if (![4, 8, 16].includes(bits)) throw unreadable("The sample sizes of the video are invalid.");
+  let index = 0;
+  return () => {
+    if (index >= count) return 0;
+    const at = (index * bits) / 8;
+    index += 1;
+    if (bits === 16) return reader.payload(box, 2, 12 + at).readUInt16BE(0);
+    const byte = reader.payload(box, 1, 12 + Math.floor(at))[0] ?? 0;
+    if (bits === 8) return byte;
+    return Number.isInteger(at) ? byte >> 4 : byte & 15;
   };
 }
 
@@ -100,7 +126,25 @@ export function findMp4Metadata(parts: Parts): readonly BlankedRange[] {
     for (const { offset, bytes } of readSampleRanges(reader, track))
       blanks.push({ offset, bytes: new Uint8Array(), zeros: bytes });
 
-  return blanks.sort((a, b) => a.offset - b.offset);
+  return withoutOverlaps(blanks.sort((a, b) => a.offset - b.offset));
+}
+
+/**
+ * A hostile file may name the same samples many times: writing over each of its bytes as often
+ * would take minutes.
+ */
+function withoutOverlaps(sorted: readonly BlankedRange[]): BlankedRange[] {
+  const merged: BlankedRange[] = [];
+  let end = 0;
+  for (const blank of sorted) {
+    const last = merged.at(-1);
+    const blankEnd = blank.offset + blank.bytes.length + blank.zeros;
+    if (last === undefined || blank.offset >= end) merged.push(blank);
+    else if (blankEnd > end)
+      merged[merged.length - 1] = { ...last, zeros: last.zeros + blankEnd - end };
+    end = Math.max(end, blankEnd);
+  }
+  return merged;
 }
 
 function isPersonal(reader: BoxReader, box: Box): boolean {
