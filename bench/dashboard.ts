@@ -152,7 +152,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   {
     name: "posts, scrolled",
     prepare: openPosts,
-    act: async (page) => await scroll(page, "[data-row]"),
+    act: async (page) => await scroll(page, "[data-row], [data-far]"),
   },
   {
     name: "media, scrolled",
@@ -162,7 +162,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   {
     name: "comments, scrolled",
     prepare: async (page) => await open(page, "/app/comments", `${ROW} >= 20`),
-    act: async (page) => await scroll(page, "[data-row]"),
+    act: async (page) => await scroll(page, "[data-row], [data-far]"),
   },
 ];
 

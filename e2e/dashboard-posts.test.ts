@@ -275,6 +275,64 @@ test("the list of posts reads on when its end is seen, and the tooltip of a time
   expect(complaints).toEqual([]);
 });
 
+/** The number `place` of the posts that `listMany` lists. */
+const manyId = (place: number) => `00000000-0000-7000-8000-${String(place).padStart(12, "0")}`;
+
+/** Answers for the gateway with a hundred posts like the one that it has, an hour between each. */
+async function listMany(page: Page): Promise<void> {
+  await page.route("**/api/v1/posts?*", async (route) => {
+    const { "if-none-match": _, ...headers } = route.request().headers();
+    const response = await route.fetch({ headers });
+    const json = (await response.json()) as { posts: { id: string; scheduledAt: string }[] };
+    const posts = Array.from({ length: 100 }, (_none, place) => {
+      const at = Date.parse(json.posts[0]?.scheduledAt ?? "") - place * 3_600_000;
+      return { ...json.posts[0], id: manyId(place), scheduledAt: new Date(at).toISOString() };
+    });
+    await route.fulfill({ response, json: { ...json, posts } });
+  });
+}
+
+test("of a long list the rows near to what is seen are drawn, the one in focus, and those that keys or the browser's search lead to", async () => {
+  const many = await openTenant(system);
+  const accountIds = [await many.connect("bluesky")];
+  await create(many.api, { content: "One of many", accountIds, scheduledAt: inMs(30 * DAY_MS) });
+  await using dashboard = await openDashboard(browser, system, many.id, { path: "/keys" });
+  const { page, complaints } = dashboard;
+  await listMany(page);
+  await show(page, "/posts");
+  const row = (place: number) => page.locator(`[data-row="${manyId(place)}"]`);
+  const inFocus = () => page.evaluate("document.activeElement.closest('[data-row]')?.dataset.row");
+  await row(0).getByRole("link").focus();
+  const scroll = async (px: number, place: number) => {
+    await page.mouse.wheel(0, px);
+    return await row(place).count();
+  };
+  await page.mouse.move(640, 450);
+  await expect.poll(() => scroll(900, 99)).toBe(1);
+  await expect.poll(() => row(10).count()).toBe(0);
+  expect(await page.locator("[data-row]").count()).toBeLessThan(80);
+  expect(await row(99).getAttribute("aria-posinset")).not.toBe("1");
+  expect(await inFocus()).toBe(manyId(0));
+  // From the row in focus, which is far from what is seen, to the next one.
+  for (let place = 1; place <= 6; place += 1) {
+    await page.keyboard.press("j");
+    expect(await inFocus()).toBe(manyId(place));
+  }
+  await expect.poll(() => row(99).count()).toBe(0);
+
+  await page.locator(`[data-far="${manyId(70)}"]`).dispatchEvent("beforematch");
+  await row(70).getByRole("button", { name: "More actions for this post" }).click();
+  await page.getByRole("menuitem", { name: "Copy" }).waitFor();
+  await page.keyboard.press("Escape");
+  expect(await inFocus()).toBe(manyId(70));
+  await page.evaluate("document.activeElement.blur()");
+  await expect.poll(() => scroll(-900, 0)).toBe(1);
+  await expect.poll(() => row(80).count()).toBe(0);
+  // Something was pressed in it, whose outcome it would show.
+  expect(await row(70).count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
 /** Answers for the gateway as it does while it is overloaded, until `end` is called. */
 async function refuseLists(page: Page) {
   const path = "**/api/v1/posts?*";

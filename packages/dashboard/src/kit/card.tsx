@@ -53,7 +53,10 @@ interface NoteProps {
 /** A few sentences that stand out. */
 export function Note({ tone, icon: Icon, mark, children, actions, role }: NoteProps) {
   return (
-    <div className={classNames(css.note, tone && css[tone])} role={role}>
+    <div
+      className={classNames(css.note, tone && css[tone], Boolean(actions) && css.active)}
+      role={role}
+    >
       {Icon && <Icon className="i" aria-hidden="true" />}
       {mark}
       <div>{children}</div>

@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type ComponentProps, type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import { Button } from "./button.tsx";
 import { classNames } from "./class-names.ts";
 import css from "./menu.module.css";
@@ -23,11 +23,20 @@ interface MenuProps {
   readonly trigger?: (props: TriggerProps) => ReactNode;
 }
 
-/** A list of actions; `null` draws a line between groups. */
-export function Menu({ items, label, trigger }: MenuProps) {
-  const button = (props: TriggerProps) => (
+interface DotsButtonProps extends ComponentProps<typeof Button> {
+  readonly label: string;
+}
+
+/** The button with three dots. */
+export function DotsButton({ label, ...props }: DotsButtonProps) {
+  return (
     <Button kind="ghost" small icon={Ellipsis} aria-label={label} aria-haspopup="menu" {...props} />
   );
+}
+
+/** A list of actions; `null` draws a line between groups. */
+export function Menu({ items, label, trigger }: MenuProps) {
+  const button = (props: TriggerProps) => <DotsButton label={label} {...props} />;
   return (
     <Popover trigger={trigger ?? button} align="end">
       {(close) => <MenuList items={items} label={label} close={close} />}

@@ -9,8 +9,6 @@ type List = Pick<
 
 interface MoreButtonProps {
   readonly list: List;
-  /** Rows that were read are not drawn yet, so that the end of the list is not where it will be. */
-  readonly isDrawing?: boolean;
   readonly small?: boolean;
   readonly block?: boolean;
   readonly className?: string | undefined;
@@ -18,11 +16,11 @@ interface MoreButtonProps {
 }
 
 /** At the end of a list: reads on when it is seen, and when it is pressed. */
-export function MoreButton({ list, isDrawing = false, ...look }: MoreButtonProps) {
+export function MoreButton({ list, ...look }: MoreButtonProps) {
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = list;
   const [button, setButton] = useState<HTMLButtonElement | null>(null);
   // What could not be read is read again when a person asks for it.
-  const isReady = !isDrawing && !isFetchingNextPage && !isFetchNextPageError;
+  const isReady = !isFetchingNextPage && !isFetchNextPageError;
   useEffect(() => {
     if (button === null || !isReady) return undefined;
     const observer = new IntersectionObserver((seen) => {

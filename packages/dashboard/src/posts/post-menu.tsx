@@ -10,13 +10,14 @@ import {
   SquarePen,
   Trash2,
 } from "lucide-react";
-import { useState } from "react";
+import { type MouseEvent, useState } from "react";
+import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { api } from "../api/api.ts";
 import { Button } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
-import { Menu, type MenuItem } from "../kit/menu.tsx";
+import { DotsButton, Menu, type MenuItem } from "../kit/menu.tsx";
 import { showToast } from "../kit/toast.tsx";
 import { useAct } from "../kit/use-act.ts";
 import { useCan } from "../session/session-context.ts";
@@ -32,8 +33,29 @@ import { useMoveLabel } from "./use-move-label.ts";
 
 type Open = "move" | "delete";
 
-/** What can be done with a post, as far as its state and the session allow it. */
-export function PostMenu({ post }: { readonly post: PostSummary | PostDetail }) {
+interface PostMenuProps {
+  readonly post: PostSummary | PostDetail;
+}
+
+/**
+ * What can be done with a post, as far as its state and the session allow it. Only its button is
+ * there until it is pressed: a list has one in each row.
+ */
+export function PostMenu({ post }: PostMenuProps) {
+  const words = useWords(postWords);
+  const [isPressed, setPressed] = useState(false);
+  if (isPressed) return <PressedMenu post={post} />;
+  const press = ({ currentTarget: { parentElement } }: MouseEvent) => {
+    flushSync(() => setPressed(true));
+    const button = parentElement?.querySelector<HTMLElement>("[aria-haspopup=menu]");
+    // Where the focus is when the menu opens, there it is again when it closes.
+    button?.focus();
+    button?.click();
+  };
+  return <DotsButton label={words.moreActions} aria-expanded={false} onClick={press} />;
+}
+
+function PressedMenu({ post }: PostMenuProps) {
   const words = useWords(postWords);
   const [open, setOpen] = useState<Open>();
   const close = () => setOpen(undefined);

@@ -8,13 +8,14 @@ import { Button } from "../../kit/button.tsx";
 import { classNames } from "../../kit/class-names.ts";
 import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
+import { FarRows, rowOf } from "../../kit/far-rows.tsx";
 import { MoreButton } from "../../kit/more-button.tsx";
 import { PlatformTile } from "../../kit/platform-tile.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Select } from "../../kit/select.tsx";
 import { toChunks } from "../../kit/to-chunks.ts";
-import { useGrowing } from "../../kit/use-growing.ts";
 import { useIsLate } from "../../kit/use-is-late.ts";
+import { useIsNear } from "../../kit/use-is-near.ts";
 import { useIsNarrow } from "../../kit/use-media.ts";
 import { accountLabelOf } from "../../posts/account-name.ts";
 import { langOf } from "../../posts/lang-of.ts";
@@ -38,8 +39,10 @@ interface CommentListProps {
   readonly onShow: (changes: Partial<View>, replace?: boolean) => void;
 }
 
-/** What a comment that was not laid out yet is guessed to take. */
+/** What a comment that was not drawn yet is guessed to take. */
 const ROW_REM = 5.25;
+/** Comments of the first screen. */
+const FIRST = 20;
 /** Rows of the skeleton. */
 const ROWS = 8;
 const NONE: readonly InboxCommentJson[] = [];
@@ -49,9 +52,9 @@ export function CommentList({ view, inbox, onShow }: CommentListProps) {
   const { newCount, showNew, isPlaceholderData } = inbox;
   const isLate = useIsLate(isPlaceholderData);
   const comments = isLate ? NONE : inbox.comments;
-  const drawn = useGrowing(comments);
-  const titleOf = usePostTitles(drawn);
+  const titleOf = usePostTitles(comments);
   useRowKeys(view, comments, onShow);
+  const size = inbox.hasNextPage ? -1 : comments.length;
   return (
     <section className={css.left} aria-label={words.list}>
       <Filters view={view} inbox={inbox} onShow={onShow} />
@@ -62,31 +65,49 @@ export function CommentList({ view, inbox, onShow }: CommentListProps) {
       )}
       {isLate ? <Skeleton rows={ROWS} /> : <State view={view} inbox={inbox} />}
       <div role="list">
-        {toChunks(drawn, ({ id }) => id).map((chunk, index) => (
-          <div
-            key={index === 0 ? "first" : chunk[0]?.id}
-            className={css.chunk}
-            style={{ containIntrinsicBlockSize: `auto ${chunk.length * ROW_REM}rem` }}
-          >
-            {chunk.map((comment) => (
-              <div role="listitem" key={comment.id}>
-                <Row
-                  comment={comment}
-                  title={titleOf(comment)}
-                  href={hrefOf(view, comment)}
-                  isOpen={view.comment === comment.id}
-                />
-              </div>
-            ))}
-          </div>
+        {toChunks(comments, ({ id }) => id).map(({ rows, from }) => (
+          <Chunk
+            key={from === 0 ? "first" : rows[0]?.id}
+            {...{ rows, from, size, view, titleOf }}
+          />
         ))}
       </div>
       <div className={classNames(inbox.hasNextPage && "pad")}>
-        <MoreButton small block list={inbox} isDrawing={drawn !== comments}>
+        <MoreButton small block list={inbox}>
           {words.showMore}
         </MoreButton>
       </div>
     </section>
+  );
+}
+
+interface ChunkProps {
+  readonly rows: readonly InboxCommentJson[];
+  /** The place of its first row in the list, whose size is -1 while it is not known. */
+  readonly from: number;
+  readonly size: number;
+  readonly view: View;
+  /** The beginning of the post that is commented. */
+  readonly titleOf: (comment: InboxCommentJson) => string;
+}
+
+/** Rows that are drawn while they are near to what is seen. */
+function Chunk({ rows, from, size, view, titleOf }: ChunkProps) {
+  const { ref, isNear, style } = useIsNear<HTMLDivElement>(from < FIRST, rows.length * ROW_REM);
+  const row = (comment: InboxCommentJson, index: number) => (
+    <div role="listitem" key={comment.id} aria-posinset={from + index + 1} aria-setsize={size}>
+      <Row
+        comment={comment}
+        title={titleOf(comment)}
+        href={hrefOf(view, comment)}
+        isOpen={view.comment === comment.id}
+      />
+    </div>
+  );
+  return (
+    <div ref={ref} style={style}>
+      {isNear ? rows.map(row) : <FarRows rows={rows} />}
+    </div>
   );
 }
 
@@ -194,7 +215,7 @@ function useRowKeys(
     const next = comments[at];
     if (next === undefined) return;
     if (!isNarrow || view.comment !== undefined) onShow({ comment: next.id }, true);
-    document.querySelector<HTMLElement>(`[data-row="${next.id}"]`)?.focus();
+    rowOf(next.id)?.focus();
   };
   useKeys({
     j: () => move(1),

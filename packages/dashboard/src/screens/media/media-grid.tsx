@@ -1,6 +1,8 @@
 import { FileX, ImagePlus } from "lucide-react";
 import { memo } from "react";
 import { classNames } from "../../kit/class-names.ts";
+import { FarRows } from "../../kit/far-rows.tsx";
+import { useIsNear } from "../../kit/use-is-near.ts";
 import { useIsNarrow } from "../../kit/use-media.ts";
 import { AddFiles } from "../../media/add-files.tsx";
 import type { LibraryMedia } from "../../media/media-api.ts";
@@ -23,6 +25,9 @@ interface MediaGridProps {
   readonly onSelect: (id: string) => void;
 }
 
+/** Files of the first screen. */
+const FIRST = 20;
+
 export function MediaGrid({ files, uploads, selectedId, onSelect }: MediaGridProps) {
   const words = useWords(mediaWords);
   // Fingers drop and paste nothing.
@@ -42,10 +47,11 @@ export function MediaGrid({ files, uploads, selectedId, onSelect }: MediaGridPro
       {uploads?.uploads.map((upload) => (
         <UploadItem key={upload.key} upload={upload} uploads={uploads} />
       ))}
-      {files.map((file) => (
+      {files.map((file, index) => (
         <FileItem
           key={file.id}
           file={file}
+          isNearAtFirst={index < FIRST}
           isSelected={file.id === selectedId}
           onSelect={onSelect}
         />
@@ -56,16 +62,30 @@ export function MediaGrid({ files, uploads, selectedId, onSelect }: MediaGridPro
 
 interface FileItemProps {
   readonly file: LibraryMedia;
+  readonly isNearAtFirst: boolean;
   readonly isSelected: boolean;
   readonly onSelect: (id: string) => void;
 }
 
-const FileItem = memo(function FileItem({ file, isSelected, onSelect }: FileItemProps) {
+/** What a file that was not drawn yet is guessed to take. */
+const FILE_REM = 13;
+
+const FileItem = memo(function FileItem({ isNearAtFirst, ...props }: FileItemProps) {
+  const { file, isSelected } = props;
+  const { ref, isNear, style } = useIsNear<HTMLLIElement>(isNearAtFirst, FILE_REM);
+  return (
+    <li ref={ref} style={style} className={classNames(css.item, isSelected && css.selected)}>
+      {isNear ? <File {...props} /> : <FarRows rows={[{ id: file.id, text: file.fileName }]} />}
+    </li>
+  );
+});
+
+function File({ file, isSelected, onSelect }: Omit<FileItemProps, "isNearAtFirst">) {
   const words = useWords(mediaWords);
   const { language } = useSettings();
   const { url, kind, altText, durationMs, fileName, width, height, usedIn } = file;
   return (
-    <li className={classNames(css.item, isSelected && css.selected)}>
+    <>
       <button
         type="button"
         className={css.open}
@@ -100,9 +120,9 @@ const FileItem = memo(function FileItem({ file, isSelected, onSelect }: FileItem
           </span>
         </span>
       </div>
-    </li>
+    </>
   );
-});
+}
 
 interface UploadItemProps {
   readonly upload: Upload;

@@ -14,7 +14,6 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
 import { Segments } from "../../kit/segments.tsx";
-import { useGrowing } from "../../kit/use-growing.ts";
 import { FileInput, pasteFiles, useDrop } from "../../media/add-files.tsx";
 import { ImportDialog } from "../../media/import-dialog.tsx";
 import { type LibraryFilter, type LibraryMedia, mediaApi } from "../../media/media-api.ts";
@@ -96,7 +95,6 @@ function Library({ library, uploads, onShowAll }: LibraryProps) {
     () => library.data?.pages.flatMap(({ media }) => media) ?? [],
     [library.data],
   );
-  const drawn = useGrowing(files);
   const selected = files.find(({ id }) => id === selectedId);
   return (
     <div
@@ -106,8 +104,8 @@ function Library({ library, uploads, onShowAll }: LibraryProps) {
     >
       <div className="stack">
         {files.length === 0 && <NoFiles onShowAll={onShowAll} />}
-        <MediaGrid files={drawn} uploads={uploads} selectedId={selected?.id} onSelect={select} />
-        <MoreButton list={library} isDrawing={drawn !== files} className={css.more}>
+        <MediaGrid files={files} uploads={uploads} selectedId={selected?.id} onSelect={select} />
+        <MoreButton list={library} className={css.more}>
           {words.more}
         </MoreButton>
       </div>

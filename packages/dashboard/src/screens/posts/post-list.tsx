@@ -1,7 +1,9 @@
 import type { Account, PostSummary } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { memo, useMemo } from "react";
+import { FarRows } from "../../kit/far-rows.tsx";
 import { toChunks } from "../../kit/to-chunks.ts";
+import { useIsNear } from "../../kit/use-is-near.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -12,39 +14,46 @@ import { useNow } from "../../time/use-now.ts";
 import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
 import { type Day, groupByDay, type Line } from "./group-by-day.ts";
-import { PostRow } from "./post-row.tsx";
+import { type Place, PostRow } from "./post-row.tsx";
 import { postsWords } from "./posts-words.ts";
 import css from "./posts.module.css";
 import type { KnownWords } from "./row-words.ts";
 
-interface PostListProps {
-  readonly posts: readonly PostSummary[];
-  /** These and those that are drawn in the next frames: why they failed is read together. */
-  readonly known: readonly PostSummary[];
-}
-
-/** What a row that was not laid out yet is guessed to take. */
+/** What a row that was not drawn yet is guessed to take. */
 const ROW_REM = 2.8125;
+/** Rows of the first screen. */
+const FIRST = 20;
 
 /** The posts by the day of their time, latest first, with a line where the present is. */
-export const PostList = memo(function PostList({ posts, known }: PostListProps) {
+export const PostList = memo(function PostList({
+  posts,
+}: {
+  readonly posts: readonly PostSummary[];
+}) {
   const { zone } = useSettings();
   const now = useNow();
   const days = useMemo(() => groupByDay(posts, zone, now), [posts, zone, now]);
-  const words = useRowWords(known);
+  const words = useRowWords(posts);
   const accounts = useAccounts();
-  return days.map(({ day, ...rest }, index) => (
-    <DaySection key={day} isFirst={index === 0} {...{ ...rest, words, accounts }} />
-  ));
+  return days.map(({ day, ...rest }, index) => {
+    const given = { ...rest, isNearAtFirst: isInFirstScreen(days, index), words, accounts };
+    return <DaySection key={day} isFirst={index === 0} {...given} />;
+  });
 });
+
+function isInFirstScreen(days: readonly Day[], index: number): boolean {
+  return index < FIRST && days.slice(0, index).flatMap(({ lines }) => lines).length < FIRST;
+}
 
 interface DayProps extends Omit<Day, "day"> {
   readonly isFirst: boolean;
+  /** It begins in the first screen. */
+  readonly isNearAtFirst: boolean;
   readonly words: ReadonlyMap<string, KnownWords>;
   readonly accounts: ReadonlyMap<string, Account>;
 }
 
-/** A list of 1,000 posts grows in 200 steps, of which each changes one day. */
+/** A page of further posts changes one day and those after it. */
 const DaySection = memo(function DaySection({ first, isFirst, lines, ...rest }: DayProps) {
   const { language, zone } = useSettings();
   const kit = useWords(kitWords);
@@ -54,8 +63,14 @@ const DaySection = memo(function DaySection({ first, isFirst, lines, ...rest }: 
     <section aria-label={head} className={isFirst ? undefined : css.nextDay}>
       <h3 className={css.dayHead}>{head}</h3>
       <div role="list">
-        {toChunks(lines, idOf).map((chunk, index) => (
-          <Chunk key={index === 0 ? "first" : idOf(chunk[0])} lines={chunk} {...rest} />
+        {toChunks(lines, idOf).map(({ rows, from }) => (
+          <Chunk
+            key={from === 0 ? "first" : idOf(rows[0])}
+            lines={rows}
+            from={from}
+            size={lines.length}
+            {...rest}
+          />
         ))}
       </div>
     </section>
@@ -66,28 +81,47 @@ function idOf(line: Line | undefined): string | undefined {
   return line === "now" ? undefined : line?.id;
 }
 
-type ChunkProps = Omit<DayProps, "first" | "isFirst">;
+interface ChunkProps extends Omit<DayProps, "first" | "isFirst"> {
+  /** The place of its first line in the day. */
+  readonly from: number;
+  /** Lines of the day. */
+  readonly size: number;
+}
 
-/** Rows that are laid out and painted together while they are near to what is seen. */
-const Chunk = memo(function Chunk({ lines, words, accounts }: ChunkProps) {
+/** Rows that are drawn while they are near to what is seen. */
+const Chunk = memo(function Chunk({ lines, isNearAtFirst, ...rest }: ChunkProps) {
+  const isNearNow = isNearAtFirst && rest.from < FIRST;
+  const { ref, isNear, style } = useIsNear<HTMLDivElement>(isNearNow, lines.length * ROW_REM);
   return (
-    <div
-      className={css.chunk}
-      style={{ containIntrinsicBlockSize: `auto ${lines.length * ROW_REM}rem` }}
-    >
-      {lines.map((line) =>
-        line === "now" ? (
-          <Now key={line} />
-        ) : (
-          <PostRow key={line.id} post={line} words={words.get(line.id)} accounts={accounts} />
-        ),
-      )}
+    <div ref={ref} style={style}>
+      {isNear ? <Lines lines={lines} {...rest} /> : <FarRows rows={lines.flatMap(toFarRow)} />}
     </div>
   );
 }, isSame);
 
+function toFarRow(line: Line) {
+  return line === "now" ? [] : { id: line.id, text: line.content };
+}
+
+function Lines({ lines, from, size, words, accounts }: Omit<ChunkProps, "isNearAtFirst">) {
+  return lines.map((line, index) => {
+    const place = { "aria-posinset": from + index + 1, "aria-setsize": size };
+    return line === "now" ? (
+      <Now key={line} {...place} />
+    ) : (
+      <PostRow
+        key={line.id}
+        post={line}
+        words={words.get(line.id)}
+        accounts={accounts}
+        {...place}
+      />
+    );
+  });
+}
+
 /** Whether all properties are the same: the lines, and why they failed, one by one. */
-function isSame<P extends ChunkProps>(
+function isSame<P extends Pick<ChunkProps, "lines" | "words">>(
   { lines, words, ...one }: P,
   { lines: others, words: known, ...other }: P,
 ) {
@@ -101,12 +135,12 @@ function isSame<P extends ChunkProps>(
   );
 }
 
-function Now() {
+function Now(place: Place) {
   const words = useWords(postsWords);
   const { language, zone } = useSettings();
   const now = useNow().toZonedDateTimeISO(zone);
   return (
-    <div role="listitem" className={css.now}>
+    <div role="listitem" {...place} className={css.now}>
       <span className="num">{clockOf(now, language)}</span> {words.now(placeOf(zone, language))}
     </div>
   );

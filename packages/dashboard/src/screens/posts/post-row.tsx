@@ -27,6 +27,12 @@ const VIA_ICONS: Readonly<Record<string, LucideIcon>> = {
 /** The states that stand on a coloured ground; the others are quiet. */
 const LOUD: ReadonlySet<string> = new Set(["partial", "failed", "publishing"]);
 
+/** Where a row is in its list, of which only the rows near to what is seen are drawn. */
+export interface Place {
+  readonly "aria-posinset": number;
+  readonly "aria-setsize": number;
+}
+
 interface PostRowProps {
   readonly post: PostSummary;
   /** Why it failed. */
@@ -34,19 +40,28 @@ interface PostRowProps {
   readonly accounts: ReadonlyMap<string, Account>;
 }
 
-/**
- * One post in a list. The whole row opens it; the link inside is real. A row is drawn again only
- * when its own post has changed: a page of further posts leaves those above it alone.
- */
-export const PostRow = memo(function PostRow({ post, words, accounts }: PostRowProps) {
-  const { id, status, targets } = post;
-  const isHurt = status === "failed" || status === "partial";
+/** One post in a list. The whole row opens it; the link inside is real. */
+export function PostRow({ post, words, accounts, ...place }: PostRowProps & Place) {
+  const { id, status } = post;
   return (
     <div
       role="listitem"
-      className={classNames(css.row, css[status], isHurt && css.hurt)}
+      {...place}
+      className={classNames(css.row, css[status], isHurt(post) && css.hurt)}
       data-row={id}
     >
+      <Content {...{ post, words, accounts }} />
+    </div>
+  );
+}
+
+const isHurt = ({ status }: PostSummary) => status === "failed" || status === "partial";
+
+/** Is drawn again only when its own post has changed, not when another one comes or goes. */
+const Content = memo(function Content({ post, words, accounts }: PostRowProps) {
+  const { status, targets } = post;
+  return (
+    <>
       <StatusLabel status={status} loud={LOUD.has(status)} className={css.status} />
       <RowLink post={post} />
       <TargetStrip
@@ -62,9 +77,9 @@ export const PostRow = memo(function PostRow({ post, words, accounts }: PostRowP
       <span className={css.more}>
         <PostMenu post={post} />
       </span>
-      {isHurt && words === "reading" && <div className={css.why} />}
-      {isHurt && typeof words === "object" && <RowCause post={post} words={words} />}
-    </div>
+      {isHurt(post) && words === "reading" && <div className={css.why} />}
+      {isHurt(post) && typeof words === "object" && <RowCause post={post} words={words} />}
+    </>
   );
 });
 

@@ -11,7 +11,6 @@ import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { MoreButton } from "../../kit/more-button.tsx";
 import { Page } from "../../kit/page.tsx";
-import { useGrowing } from "../../kit/use-growing.ts";
 import { useIsLate } from "../../kit/use-is-late.ts";
 import { useIsSettled } from "../../kit/use-is-settled.ts";
 import { postsApi } from "../../posts/posts-api.ts";
@@ -73,7 +72,6 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
   const { posts, error, isPending, isPlaceholderData, hasNextPage, refetch } = list;
   const isLate = useIsLate(isPlaceholderData);
   const { shown, heldCount, show } = useHeldBack(posts, JSON.stringify(filters));
-  const drawn = useGrowing(shown);
   const dialog = useListKeys(posts);
   if (isPending || isLate)
     return (
@@ -95,17 +93,10 @@ function List({ filters, overview, onClear }: ListProps): ReactNode {
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <Card
         className={css.list}
-        footer={
-          <ListFoot
-            list={list}
-            isDrawing={drawn !== shown}
-            filters={filters}
-            all={overview?.counts.all}
-          />
-        }
+        footer={<ListFoot list={list} filters={filters} all={overview?.counts.all} />}
       >
         {heldCount > 0 && <NewRows count={heldCount} onShow={show} />}
-        <PostList posts={drawn} known={shown} />
+        <PostList posts={shown} />
       </Card>
       {dialog}
     </>
@@ -128,12 +119,11 @@ function NewRows({ count, onShow }: NewRowsProps) {
 
 interface ListFootProps {
   readonly list: ReturnType<typeof usePostList>;
-  readonly isDrawing: boolean;
   readonly filters: Filters;
   readonly all: OverviewJson["counts"]["all"] | undefined;
 }
 
-function ListFoot({ list, isDrawing, filters, all }: ListFootProps) {
+function ListFoot({ list, filters, all }: ListFootProps) {
   const words = useWords(postsWords);
   const { posts } = list;
   const isAll = filters.tab === "all" && !isSet(filters) && all !== undefined;
@@ -142,7 +132,7 @@ function ListFoot({ list, isDrawing, filters, all }: ListFootProps) {
       <span>
         {isAll ? words.showing(posts.length, textOf(all)) : words.showingOnly(posts.length)}
       </span>
-      <MoreButton small list={list} isDrawing={isDrawing} className="push">
+      <MoreButton small list={list} className="push">
         {words.showMore}
       </MoreButton>
     </>

@@ -2,20 +2,24 @@ import type { PostSummary } from "@postrider/client";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
+import { rowOf } from "../../kit/far-rows.tsx";
 import { MoveDialog } from "../../posts/move-dialog.tsx";
 import { isPlanned } from "../../posts/move-post.ts";
 import { useCan } from "../../session/session-context.ts";
 
 function listRows(): readonly HTMLElement[] {
-  return [...document.querySelectorAll<HTMLElement>("[data-row]")];
+  return [...document.querySelectorAll<HTMLElement>("[data-row], [data-far]")];
 }
 
-/** Moves over the rows (`data-row`) of a list, to the link inside of each. */
+/** Moves over the rows of a list, to the link inside of each. */
 export function moveFocus(step: number): void {
   const rows = listRows();
   const current = rows.findIndex((row) => row.contains(document.activeElement));
   const next = rows[current === -1 ? 0 : Math.max(0, Math.min(rows.length - 1, current + step))];
-  next?.querySelector("a")?.focus();
+  const { row, far } = next?.dataset ?? {};
+  rowOf(row ?? far ?? "")
+    ?.querySelector("a")
+    ?.focus();
 }
 
 function rowInFocus(): HTMLElement | null {
