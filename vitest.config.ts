@@ -130,7 +130,7 @@ export default defineConfig({
         extends: true,
         test: {
           // These drills start more servers than is worth their time in each run of the tests. Run
-          // them with `node scripts/drill.ts`.
+          // them with `npm run drill`.
           name: "drills",
           include: ["e2e/drills/*.test.ts"],
           ...timeLimits(300_000),

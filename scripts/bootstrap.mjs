@@ -14,6 +14,12 @@ const pnpm = "pnpm@10.34.8";
 const ownFolder = join(root, "node_modules/.postrider");
 const echoMs = 500;
 
+/** @param leads Whether they start processes. */
+const ofThisFolder = (names, leads) =>
+  Object.fromEntries(
+    names.map((name) => [name, { script: `scripts/${name}.ts`, first: [], leads }]),
+  );
+
 /**
  * The script of each command. A command with `leads` has its own process group and is stopped by a
  * single SIGTERM. One with `needsTypes` runs the compiler, which needs the types of the client.
@@ -27,15 +33,12 @@ const commands = {
   check: { script: "scripts/check.ts", first: [], leads: true, needsTypes: true },
   "test:pds": { script: "scripts/test-pds.ts", first: [], leads: true },
   "test:third-party": { script: "scripts/test-third-party.ts", first: [], leads: true },
-  "fault-matrix": { script: "scripts/fault-matrix.ts", first: [], leads: true },
-  recovery: { script: "scripts/recovery.ts", first: [], leads: true },
-  schemathesis: { script: "scripts/schemathesis.ts", first: [], leads: true },
-  "compose-check": { script: "scripts/compose-check.ts", first: [], leads: true },
-  images: { script: "scripts/images.ts", first: [], leads: true },
   pictures: { script: "e2e/pictures.ts", first: [], leads: true },
-  release: { script: "scripts/release.ts", first: [], leads: true },
-  sbom: { script: "scripts/sbom.ts", first: [], leads: false },
   postrider: { script: "packages/cli/src/main.ts", first: [], leads: false },
+  ...ofThisFolder(["cells-walk", "cluster", "compose-check", "drill", "fault-matrix"], true),
+  ...ofThisFolder(["images", "recovery", "release", "schemathesis"], true),
+  ...ofThisFolder(["client-package", "helm", "manifests", "observability"], false),
+  ...ofThisFolder(["openapi-changes", "pin-images", "sbom"], false),
 };
 
 function fail(message) {

@@ -11,7 +11,7 @@ import { runScript } from "./check/run-command.ts";
 
 // Tries deploy/cells/nginx.conf and the steps of docs/scale.md with two cells on this machine, each
 // `npm run serve` with a Postgres of its own. Needs nginx and openssl:
-//   node scripts/cells-walk.ts [path of nginx]
+//   npm run cells-walk [path of nginx]
 const [nginx = "nginx"] = process.argv.slice(2);
 const began = Date.now();
 

@@ -3,7 +3,7 @@ import { packPackage } from "./client-package/pack-package.ts";
 
 /**
  * Packs `packages/client` and `packages/mcp` as JavaScript with type declarations:
- * `node scripts/client-package.ts [folder]` (default: the current one).
+ * `npm run client-package [folder]` (default: the current one).
  */
 const folder = resolve(process.argv[2] ?? ".");
 for (const name of ["client", "mcp"] as const)

@@ -6,7 +6,7 @@ import { readSteps } from "./cluster/steps.ts";
 // Runs "Try it in a cluster" of deploy/README.md as it stands, on the cluster that KUBECONFIG names
 // and that has the images; before it removes everything, it publishes to all platforms and
 // restarts, kills, upgrades and rolls back the services under load:
-//   node scripts/cluster.ts [overlay]
+//   npm run cluster [overlay]
 // It needs kubectl, curl and jq. The overlay is deploy/k8s/overlays/local, or a folder that adds to
 // it.
 const LOCAL = "deploy/k8s/overlays/local";

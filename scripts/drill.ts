@@ -10,7 +10,7 @@ const DRILLS: Readonly<Record<string, readonly [project: string, file: string]>>
 
 /**
  * Runs a drill of docs/operations.md with figures:
- * `node scripts/drill.ts failover|brokers|migrations [--seconds N] [--rate N] [--posts N]
+ * `npm run drill failover|brokers|migrations -- [--seconds N] [--rate N] [--posts N]
  * [--down N]`.
  */
 async function main(): Promise<boolean> {

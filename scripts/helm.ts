@@ -6,7 +6,7 @@ import { renderCell } from "./helm/render-cell.ts";
 import { renderOverlay } from "./manifests/tools.ts";
 
 // Writes a Helm chart of the overlay `production` into a folder:
-//   node scripts/helm.ts chart && helm package chart && helm push postrider-*.tgz oci://…
+//   npm run helm chart && helm package chart && helm push postrider-*.tgz oci://…
 const [folder] = process.argv.slice(2);
 if (folder === undefined) {
   process.stderr.write("name the folder that the chart is written to\n");

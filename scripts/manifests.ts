@@ -5,7 +5,7 @@ import { listOverlays, renderOverlay } from "./manifests/tools.ts";
 
 // Checks the Kubernetes overlays of this repository, or those in the folders that are given as
 // arguments:
-//   node scripts/manifests.ts ~/postrider/overlays/mine
+//   npm run manifests ~/postrider/overlays/mine
 const folders = process.argv.slice(2);
 try {
   const faults = [

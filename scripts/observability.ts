@@ -5,10 +5,10 @@ import { root } from "./check/run-command.ts";
 import { RULE_FILES, toPrometheusRule, withRunbooks } from "./observability/rules.ts";
 
 // Writes the rules of deploy/observability as an object of the Prometheus Operator:
-//   node scripts/observability.ts
+//   npm run observability
 // With --check it writes nothing, and fails if that object differs. With an address and a folder it
 // writes both forms into the folder, with links that lead to the runbooks there:
-//   node scripts/observability.ts --runbooks https://git.example.com/postrider/blob/main my-rules
+//   npm run observability -- --runbooks https://git.example.com/postrider/blob/main my-rules
 const OBJECT = "deploy/k8s/components/monitoring/prometheus-rule.yaml";
 
 const { values, positionals } = parseArgs({
@@ -27,6 +27,6 @@ if (folder !== undefined) {
   writeFileSync(join(folder, "prometheus-rule.yaml"), object);
 } else if (!values.check) writeFileSync(join(root, OBJECT), object);
 else if (readFileSync(join(root, OBJECT), "utf8") !== object) {
-  process.stderr.write(`${OBJECT} is not current: run node scripts/observability.ts, and commit\n`);
+  process.stderr.write(`${OBJECT} is not current: run npm run observability, and commit\n`);
   process.exitCode = 1;
 }

@@ -13,7 +13,7 @@ import {
 
 // Pins third-party container images by the digests that their tags have now. Run it after a tag was
 // changed, or to take in the security updates of the same tag:
-//   node scripts/pin-images.ts
+//   npm run pin-images
 // With --check it changes nothing and fails when an image is not pinned, or its tag has another
 // digest now.
 const isCheck = process.argv.includes("--check");

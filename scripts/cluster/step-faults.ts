@@ -64,7 +64,7 @@ export function objectFaults(commands: string, manifests: readonly Manifest[]): 
 const ASSIGNED =
   /(?:^|[\s;&(])(?:([A-Za-z_]\w*)=|for (\w+) in |read [^|;&]*?(\w+)(?= &&|$)|(\w+)\(\) \{)/gm;
 const USED = /\$\{?([A-Za-z_]\w*)/g;
-const READ_FILE = / (?:-f|-k|cp -r|manifests\.ts|jq \.\w+) ([\w./-]+)|--from-file=([\w./-]+)/g;
+const READ_FILE = / (?:-f|-k|cp -r|run manifests|jq \.\w+) ([\w./-]+)|--from-file=([\w./-]+)/g;
 const WRITTEN_FILE = /(?:--out|>) ([\w./-]+)|cp -r \S+ ([\w./-]+)/g;
 const FUNCTIONS = /(?:^\s*|\$\(|until )(postrider|api|db) /gm;
 

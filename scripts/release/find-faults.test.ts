@@ -50,7 +50,7 @@ test.each([
     "job.yaml names another version of our images than 1.2.0",
     { manifests: new Map([["job.yaml", "image: postrider/posts:1.1.0"]]) },
   ],
-  ["postgres:18 has no digest: run node scripts/pin-images.ts", { unpinned: ["postgres:18"] }],
+  ["postgres:18 has no digest: run npm run pin-images", { unpinned: ["postgres:18"] }],
 ])("a release is refused: %s", (fault, changed) => {
   expect(findFaults({ ...FACTS, ...changed })).toContain(fault);
 });

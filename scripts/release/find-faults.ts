@@ -25,7 +25,7 @@ export function findFaults(facts: ReleaseFacts): readonly string[] {
     ...[...manifests]
       .filter(([, text]) => versionsIn(text).some((other) => other !== version))
       .map(([file]) => `${file} names another version of our images than ${version}`),
-    ...facts.unpinned.map((image) => `${image} has no digest: run node scripts/pin-images.ts`),
+    ...facts.unpinned.map((image) => `${image} has no digest: run npm run pin-images`),
   ];
 }
 

@@ -10,7 +10,7 @@ const {
   POSTRIDER_E2E_DRILL_DOWN: DOWN = "1",
 } = process.env;
 
-/** The size of a drill: small, or that of `node scripts/drill.ts`. */
+/** The size of a drill: small, or that of `npm run drill`. */
 export const DRILL = {
   seconds: Number(SECONDS),
   perSecond: Number(RATE),
