@@ -11,7 +11,7 @@ import {
   platformUnavailable,
   toUnanswered,
 } from "#src/publishing/outcome.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import { fileAt, type Publication } from "#src/publishing/publication.ts";
 import { CLOCK_TOLERANCE_MS, searchStart } from "#src/publishing/search.ts";
 import { cannotTell } from "#src/publishing/verdict.ts";
 import { addToPlaylist } from "./add-to-playlist.ts";
@@ -37,6 +37,7 @@ function createFindMatchingPost(baseUrl: string): FindPublication {
     const upload = UPLOAD.read(handles);
     const state = upload === undefined ? undefined : await readSession(publication, upload, signal);
     if (state?.kind === "complete") return toVerdict(publication, state.video);
+    if (state?.kind === "received") return repeatLook(call);
     const since = searchStart(call).getTime();
     const youtube = { baseUrl, account: publication, signal };
     return await searchUploads(youtube, publication, since, call);
@@ -67,6 +68,7 @@ function createReconcile(baseUrl: string): FindPublication {
           ? cannotTell("the upload session has ended and no video was found")
           : found;
       }
+      case "received":
       case undefined:
         return repeatLook(call);
     }
@@ -85,12 +87,14 @@ function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome
 }
 
 function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
-  const state = toSessionState(answer);
+  const state = toSessionState(answer, fileAt(publication, 0).bytes);
   switch (state?.kind) {
     case "complete":
       return toFinalOutcome(publication, state.video);
     case "incomplete":
       return platformUnavailable("YouTube has not received the whole video");
+    case "received":
+      return { kind: "unknown", message: "YouTube has not completed the upload yet" };
     case "gone":
       return { kind: "unknown", message: `the upload session has ended (HTTP ${answer.status})` };
     case undefined:

@@ -91,7 +91,7 @@ export async function readSession(
   const [media] = publication.media;
   if (media === undefined) return undefined;
   const answer = await askSession(publication, upload.uri, media.bytes, signal);
-  return answer.kind === "answer" ? toSessionState(answer) : undefined;
+  return answer.kind === "answer" ? toSessionState(answer, media.bytes) : undefined;
 }
 
 /** Found when exactly one upload matches that no other Postrider post owns. */

@@ -114,6 +114,8 @@ export function askSession(
 export type SessionState =
   | { readonly kind: "complete"; readonly video: UploadedVideo }
   | { readonly kind: "incomplete"; readonly stored: number }
+  /** YouTube has all bytes and has not made the video yet: it may make it at any time. */
+  | { readonly kind: "received" }
   | { readonly kind: "gone" };
 
 function storedOf(answer: PlatformAnswer): number {
@@ -121,19 +123,26 @@ function storedOf(answer: PlatformAnswer): number {
   return last === undefined ? 0 : Number(last) + 1;
 }
 
+function toProgress(stored: number, totalBytes: number): SessionState {
+  return stored < totalBytes ? { kind: "incomplete", stored } : { kind: "received" };
+}
+
 function videoOf({ json }: PlatformAnswer): UploadedVideo | undefined {
   const id = text(json, "id");
   return id === undefined ? undefined : toUploadedVideo(id, json);
 }
 
-export function toSessionState(answer: PlatformAnswer): SessionState | undefined {
+export function toSessionState(
+  answer: PlatformAnswer,
+  totalBytes: number,
+): SessionState | undefined {
   const video = videoOf(answer);
   switch (answer.status) {
     case 200:
     case 201:
       return video === undefined ? undefined : { kind: "complete", video };
     case 308:
-      return { kind: "incomplete", stored: storedOf(answer) };
+      return toProgress(storedOf(answer), totalBytes);
     case 404:
     case 410:
       return { kind: "gone" };

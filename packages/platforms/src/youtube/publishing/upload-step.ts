@@ -96,7 +96,7 @@ class UploadStep implements PrepareStep {
     const { publication, media, signal } = video;
     const part = { media, start: upload.stored, length: this.#options.chunkBytes };
     const answer = await callPlatform(toPut(publication, upload.uri, part), signal);
-    const state = answer.kind === "answer" ? toSessionState(answer) : undefined;
+    const state = answer.kind === "answer" ? toSessionState(answer, media.bytes) : undefined;
     if (state?.kind === "incomplete" && state.stored <= upload.stored)
       return platformUnavailable("YouTube does not store the bytes that it receives");
     return await this.#follow(video, upload, answer);
@@ -107,15 +107,21 @@ class UploadStep implements PrepareStep {
     upload: Upload,
     answer: PlatformAnswer | NoAnswer,
   ): Promise<StepResult> {
-    const state = answer.kind === "answer" ? toSessionState(answer) : undefined;
+    const { bytes } = video.media;
+    const state = answer.kind === "answer" ? toSessionState(answer, bytes) : undefined;
     switch (state?.kind) {
       case "complete":
         return UPLOAD.write({ ...upload, isOffered: true, video: state.video });
       case "incomplete":
-        if (state.stored >= video.media.bytes)
-          return platformUnavailable("YouTube has not completed the upload yet");
         this.#isCurrent = true;
         return next({ ...upload, stored: state.stored });
+      case "received":
+        // Another session would publish the video twice, if this one makes it in the end.
+        return {
+          kind: "retryable",
+          code: "outcome_unknown",
+          message: "YouTube has the whole video and has not completed the upload yet",
+        };
       case "gone":
         // The session may have created a video before it ended. Starting again could publish the
         // video twice.
