@@ -19,6 +19,8 @@ const MONTH = 1_000;
 /** Rows that are loaded and scrolled through, at most. */
 const ROWS = 1_000;
 const WHEEL_PX = 300;
+/** While a reader looks at a list, the page prepares its other screens. */
+const LOOK_MS = 3_000;
 /** A list that does not grow for this number of turns of the wheel has ended. */
 const STILL_TURNS = 100;
 
@@ -67,7 +69,6 @@ async function watch(browser: Browser, page: Page, act: () => Promise<number>): 
 /** Turns the wheel over a list, which reads on at its end, until there are enough rows. */
 async function scroll(page: Page, row: string): Promise<number> {
   const startedAt = performance.now();
-  await page.locator(row).first().hover();
   let still = 0;
   let rows = 0;
   while (rows < ROWS && still < STILL_TURNS) {
@@ -94,10 +95,9 @@ async function openPosts(page: Page): Promise<number> {
   return await open(page, "/app/posts", `${ROW} >= 20`);
 }
 
-/** While a reader looks at the list, the page prepares its other screens. */
 async function lookAtPosts(page: Page): Promise<void> {
   await openPosts(page);
-  await page.waitForTimeout(3_000);
+  await page.waitForTimeout(LOOK_MS);
 }
 
 async function moveToCalendar(page: Page): Promise<void> {
@@ -114,6 +114,13 @@ async function openMonth(page: Page): Promise<void> {
 }
 
 const pressCalendar: Act = async (page) => await press(page, CALENDAR, MONTH_SHOWN);
+
+/** A reader looks at the first rows, with the pointer over them, before the wheel is turned. */
+async function openList(page: Page, path: string, row: string): Promise<void> {
+  await open(page, path, `${count(row)} >= 20`);
+  await page.locator(row).first().hover();
+  await page.waitForTimeout(LOOK_MS);
+}
 
 interface Measurement {
   readonly name: string;
@@ -151,17 +158,17 @@ const MEASUREMENTS: readonly Measurement[] = [
   },
   {
     name: "posts, scrolled",
-    prepare: openPosts,
+    prepare: async (page) => await openList(page, "/app/posts", "[data-row]"),
     act: async (page) => await scroll(page, "[data-row], [data-far]"),
   },
   {
     name: "media, scrolled",
-    prepare: async (page) => await open(page, "/app/media", `${count("main li img")} > 20`),
+    prepare: async (page) => await openList(page, "/app/media", "main li img"),
     act: async (page) => await scroll(page, "main li"),
   },
   {
     name: "comments, scrolled",
-    prepare: async (page) => await open(page, "/app/comments", `${ROW} >= 20`),
+    prepare: async (page) => await openList(page, "/app/comments", "[data-row]"),
     act: async (page) => await scroll(page, "[data-row], [data-far]"),
   },
 ];

@@ -105,7 +105,7 @@ function Chunk({ rows, from, size, view, titleOf }: ChunkProps) {
     </div>
   );
   return (
-    <div ref={ref} style={style}>
+    <div ref={ref} className={css.chunk} style={style}>
       {isNear ? rows.map(row) : <FarRows rows={rows} />}
     </div>
   );

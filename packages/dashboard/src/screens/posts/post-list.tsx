@@ -93,7 +93,7 @@ const Chunk = memo(function Chunk({ lines, isNearAtFirst, ...rest }: ChunkProps)
   const isNearNow = isNearAtFirst && rest.from < FIRST;
   const { ref, isNear, style } = useIsNear<HTMLDivElement>(isNearNow, lines.length * ROW_REM);
   return (
-    <div ref={ref} style={style}>
+    <div ref={ref} className={css.chunk} style={style}>
       {isNear ? <Lines lines={lines} {...rest} /> : <FarRows rows={lines.flatMap(toFarRow)} />}
     </div>
   );
