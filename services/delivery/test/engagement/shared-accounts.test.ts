@@ -126,6 +126,8 @@ test("an action that shows a comment waits while an unanswered call of another w
   await eventually(() => world.calls.length === 1);
   const unhide = await request(sql(), second, { type: "unhide" });
   await untilStatus(sql(), unhide, "succeeded");
+  // The other one, whose outcome is not known, is not called again after this one.
+  await untilAllEnded(sql());
   const times = await sql()<{ calledAt: Date; callUntil: Date }[]>`
     select called_at, call_until
     from comment_actions
@@ -135,4 +137,17 @@ test("an action that shows a comment waits while an unanswered call of another w
     times[0]?.callUntil.getTime() ?? Infinity,
   );
   expect((await readActions(sql())).length).toBe(2);
+});
+
+test("an action that hides a comment ends without a call after a later one of another workspace has shown the comment", async () => {
+  const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
+  const hide = await request(sql(), first, { type: "hide" });
+  await sql()`update comment_actions set wake_at = now() + interval '1 hour' where id = ${hide}`;
+  await using _worker = startActionWorker(database, world, { settings });
+  const unhide = await request(sql(), second, { type: "unhide" });
+  await untilStatus(sql(), unhide, "succeeded");
+  await sql()`update comment_actions set wake_at = now() where id = ${hide}`;
+  await sql()`update comment_action_queues set wake_at = now()`;
+  await untilStatus(sql(), hide, "failed");
+  expect(world.calls).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import { isDisplacedOrDoubtful, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
 import { isStopped } from "#src/db/stopped-workspaces.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
-import { isBehindVisibility } from "./hidden-comments.ts";
+import { isBehindVisibility, isOvertaken } from "./hidden-comments.ts";
 import { DOUBT, doubtfulActions, isDoubtful, searchFrom } from "./restore-doubts.ts";
 
 /** And was not paused since the private reply was stored. */
@@ -40,7 +40,9 @@ export type ActionReason =
   /** The rule of the private reply is no longer active. */
   | "rule_inactive"
   /** Also if the operator blocked private replies only for a time. */
-  | "sending_blocked";
+  | "sending_blocked"
+  /** A later action on the comment has been called. */
+  | "duplicate_detected";
 
 type ActionKey = { readonly id: string };
 
@@ -58,6 +60,7 @@ export const ACTION_TABLE: MarkedTable<ActionKey, CommentAction, ActionReason> &
     { reason: "missed", when: sql`t.send_before <= now()` },
     { reason: "rule_inactive", when: sql`not ${isWanted(sql)}` },
     { reason: "sending_blocked", when: sql`not ${isAllowed(sql)}` },
+    { reason: "duplicate_detected", when: isOvertaken(sql, sql`k.external_account_id`) },
     { reason: "busy", when: isBehindVisibility(sql, sql`k.external_account_id`) },
   ],
   allowed: (sql) => sql`allowed as (select id, external_account_id, call_ms from ours)`,

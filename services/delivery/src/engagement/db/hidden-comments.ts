@@ -32,6 +32,25 @@ export function isBehindVisibility(sql: ISql, externalAccountId: ReturnType<ISql
     ))`;
 }
 
+/**
+ * Action `t` hides or shows a comment after a later one of the same external account, of whichever
+ * workspace, was called: its own call, which is repeated after an unknown outcome, would undo that.
+ */
+export function isOvertaken(sql: ISql, externalAccountId: ReturnType<ISql>) {
+  return sql`
+    (t.type in ('hide', 'unhide') and exists (
+      select 1
+      from comment_actions later
+      where later.platform = t.platform
+      and later.comment_id = t.comment_id
+      and later.type in ('hide', 'unhide')
+      -- That of a call always is; the index leaves out the many that ended before.
+      and later.call_until > t.created_at
+      and (later.account_id = t.account_id or later.external_account_id = ${externalAccountId})
+      and (later.created_at, later.id) > (t.created_at, t.id)
+    ))`;
+}
+
 interface MediaRef {
   readonly workspaceId: string;
   readonly accountId: string;

@@ -31,6 +31,7 @@ const GIVEN_UP = {
   missed: "it is too late to call the platform",
   rule_inactive: "the rule is not active any more",
   sending_blocked: "the operator did not allow private replies all the time since it was stored",
+  duplicate_detected: "a later request on the comment has been sent, which this one would undo",
 } as const;
 
 /** A refused access token is renewed once; the beginning of the second call is recorded too. */
