@@ -4,10 +4,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Publication } from "#src/publishing/publication.ts";
 import { isFailure, isWait, type StepResult } from "#src/publishing/steps.ts";
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { PUBLICATION } from "./publication.ts";
 import { retryable } from "./results.ts";
 import { mp4OfSize } from "./test-media.ts";
 import { signal } from "./test-platform.ts";
@@ -29,29 +29,17 @@ await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve)
 afterAll(() => void server.close());
 
 const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-const PUBLICATION: Publication = {
-  targetId: "01936a5e-0000-7000-8000-000000000000",
-  text: "hello",
-  title: undefined,
-  privacy: "public",
-  tags: [],
-  settings: {},
-  externalId: "1",
-  username: "me",
-  accessToken: "token",
-  attributes: {},
-  media: [mp4OfSize(1280, 720)],
-};
+const VIDEO = { ...PUBLICATION, privacy: "public", media: [mp4OfSize(1280, 720)] } as const;
 const MAX_RUNS = 30;
 
 /** Runs the steps of one attempt, and returns their failure; undefined when they do not end. */
 async function attempt(connector: PublishingConnector): Promise<StepResult | undefined> {
   let handles: Handles = {};
   let runs = 0;
-  for (const step of connector.steps(PUBLICATION))
+  for (const step of connector.steps(VIDEO))
     while (!step.isDone(handles) && runs < MAX_RUNS) {
       runs += 1;
-      const made = await step.run(PUBLICATION, handles, signal);
+      const made = await step.run(VIDEO, handles, signal);
       if (isFailure(made)) return made;
       handles = { ...handles, ...(isWait(made) ? made.handles : made) };
     }

@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
-import type { Publication } from "#src/publishing/publication.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { PUBLICATION } from "./publication.ts";
 import { INCOMPLETE_LOOK } from "./results.ts";
 import { mp4OfSize } from "./test-media.ts";
 import { signal } from "./test-platform.ts";
@@ -20,20 +20,6 @@ afterAll(() => void server.close());
 const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 /** After all searches that prove a post absent. */
 const LATE = unknownCall({ callUntil: new Date(Date.now() - 3_600_000), looks: 5 });
-
-const PUBLICATION: Publication = {
-  targetId: "01936a5e-0000-7000-8000-000000000000",
-  text: "hello",
-  title: undefined,
-  privacy: undefined,
-  tags: [],
-  settings: {},
-  externalId: "1",
-  username: "me",
-  accessToken: "token",
-  attributes: {},
-  media: [],
-};
 
 test.each([
   ["absent", { published: false }, { kind: "absent", isOwnFlag: true }],

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, expect, test } from "vitest";
-import type { Publication } from "#src/publishing/publication.ts";
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
+import { PUBLICATION } from "./publication.ts";
 import { mp4Media, pngMedia } from "./test-media.ts";
 import { signal } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
@@ -53,25 +53,13 @@ const connectors = {
   youtube: createYoutubePublishingConnector({ baseUrl }),
 };
 
-const PUBLICATION: Publication = {
-  targetId: "01936a5e-0000-7000-8000-000000000000",
-  text: "hello",
-  title: undefined,
-  privacy: "public",
-  tags: [],
-  settings: {},
-  externalId: "me",
-  username: "me",
-  accessToken: "token",
-  attributes: {},
-  media: [pngMedia(1)],
-};
+const POST = { ...PUBLICATION, privacy: "public", media: [pngMedia(1)] } as const;
 const VIDEO = { text: "", title: "hello", media: [mp4Media(1000)] };
 
 test.each(["instagram", "tiktok", "youtube"] as const)(
   "the %s connector's search for a published post accepts a matching post whose publication time is unreadable",
   async (name) => {
-    const publication = name === "youtube" ? { ...PUBLICATION, ...VIDEO } : PUBLICATION;
+    const publication = name === "youtube" ? { ...POST, ...VIDEO } : POST;
     const find = connectors[name].findMatchingPost;
     expect(await find?.(publication, {}, unknownCall({ looks: 3 }), signal)).toMatchObject({
       kind: "present",

@@ -117,18 +117,19 @@ export async function lockRequestedTargets(
 }
 
 /**
- * Those of the posts of which an event waits in the outbox: repeating it would not make the bus
+ * Leaves out posts of which an event waits in the outbox: repeating it would not make the bus
  * faster, and in a long outage the repetitions would fill the outbox.
  */
-export async function listWaitingPosts(
+export async function withoutWaiting<T extends Pick<PostRef, "postId">>(
   sql: ISql,
-  postIds: readonly string[],
-): Promise<ReadonlySet<string>> {
+  requested: readonly T[],
+): Promise<readonly T[]> {
   const rows = await sql<{ key: string }[]>`
     select key
     from outbox
-    where key = any(${postIds as string[]}::text[])`;
-  return new Set(rows.map(({ key }) => key));
+    where key = any(${requested.map(({ postId }) => postId)}::text[])`;
+  const waiting = new Set(rows.map(({ key }) => key));
+  return requested.filter(({ postId }) => !waiting.has(postId));
 }
 
 export async function lockPostsOfTargets(

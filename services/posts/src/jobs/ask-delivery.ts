@@ -7,11 +7,11 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
   type DeletionKey,
-  listWaitingPosts,
   lockPostsOfTargets,
   lockRequestedDeletions,
   type RequestedDeletion,
   type SilentTarget,
+  withoutWaiting,
 } from "#src/db/silent-targets.ts";
 import { lockTargetsOf, type TargetKey, updateTargets } from "#src/db/targets.ts";
 import { postDeletionRequested } from "#src/events.ts";
@@ -182,12 +182,8 @@ async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Pr
 }
 
 async function requestDeletions(tx: TransactionSql, keys: readonly DeletionKey[]): Promise<void> {
-  const deletions = await lockRequestedDeletions(tx, keys);
-  const waiting = await listWaitingPosts(
-    tx,
-    deletions.map(({ postId }) => postId),
-  );
-  await appendEvents(tx, toRequests(deletions.filter(({ postId }) => !waiting.has(postId))));
+  const lost = await withoutWaiting(tx, await lockRequestedDeletions(tx, keys));
+  await appendEvents(tx, toRequests(lost));
 }
 
 /** A repeated request has the data and the id of the first, as in `requestPublishing`. */

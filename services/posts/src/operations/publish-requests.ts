@@ -5,9 +5,9 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import { TURN_POSTS } from "#src/db/due-posts.ts";
 import {
-  listWaitingPosts,
   lockRequestedTargets,
   type RequestedTargetRow,
+  withoutWaiting,
 } from "#src/db/silent-targets.ts";
 import type { TargetKey } from "#src/db/targets.ts";
 import type { QuotaExhaustion } from "#src/domain/quota.ts";
@@ -31,12 +31,7 @@ export async function repeatRequests(
   tx: TransactionSql,
   keys: readonly TargetKey[],
 ): Promise<void> {
-  const targets = await lockRequestedTargets(tx, keys);
-  const waiting = await listWaitingPosts(
-    tx,
-    targets.map(({ postId }) => postId),
-  );
-  const lost = targets.filter(({ postId }) => !waiting.has(postId));
+  const lost = await withoutWaiting(tx, await lockRequestedTargets(tx, keys));
   await appendEvents(tx, toRequests(lost, []));
 }
 
