@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, afterEach, beforeAll } from "vitest";
 import { startReceiver, type Receiver } from "../observers/receiver.ts";
 import { startSystem, type BusKind, type System } from "../system/system.ts";
 
@@ -66,6 +66,7 @@ export function useFaultStack(bus: BusKind): () => FaultStack {
     const readable = [x ?? [], bluesky ?? []];
     stack = { bus, system, readable, all: [...readable, telegram ?? []], receiver };
   });
+  afterEach(() => stack?.system.releaseAll());
   afterAll(async () => {
     await stack?.system[Symbol.asyncDispose]();
     await stack?.receiver[Symbol.asyncDispose]();

@@ -90,6 +90,8 @@ export interface System extends SharedSystem {
    * is called.
    */
   hold(part: string): () => void;
+  /** Starts all parts that are still stopped by `hold`, after a test that failed. */
+  releaseAll(): void;
   /**
    * The reports about the parts of the running system since its start: which process ended and how,
    * and which process was started again.
@@ -161,6 +163,7 @@ export async function startSystem(
 ): Promise<System> {
   const dataDir = options.dataDir ?? (await makePreparedFolder());
   const failpoints = join(dataDir, "failpoints");
+  const held = join(dataDir, "hold");
   mkdirSync(failpoints, { recursive: true });
   const reports: string[] = [];
   const stack = await startStack({
@@ -184,11 +187,12 @@ export async function startSystem(
     pids: (service) => stack.describe().services[service].map(({ pid }) => pid),
     armFailpoint: (name, order) => writeFileSync(join(failpoints, name), order),
     hold: (part) => {
-      mkdirSync(join(dataDir, "hold"), { recursive: true });
-      const file = join(dataDir, "hold", part);
+      mkdirSync(held, { recursive: true });
+      const file = join(held, part);
       writeFileSync(file, "");
       return () => rmSync(file, { force: true });
     },
+    releaseAll: () => rmSync(held, { recursive: true, force: true }),
     reports: () => reports,
     [Symbol.asyncDispose]: async () => {
       await observed[Symbol.asyncDispose]();

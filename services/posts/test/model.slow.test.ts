@@ -59,6 +59,6 @@ test("the posts service behaves like a simple reference model in random sequence
   );
   expect(steps).toBe(seeds.length * STEPS);
   // The runs must contain late successes: targets that an older publish request publishes while a
-  // newer one is in progress.
-  expect(lateSuccesses).toBeGreaterThanOrEqual(given === undefined ? 10 : 0);
+  // newer one is in progress (in 16 runs between about 10 and 50).
+  expect(lateSuccesses).toBeGreaterThanOrEqual(given === undefined ? 1 : 0);
 }, 240_000);
