@@ -1,4 +1,4 @@
-import { Kafka, logLevel } from "kafkajs";
+import kafkajs, { Kafka, logLevel } from "kafkajs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TailRecord } from "#src/bus.ts";
 import { withAdmin } from "#src/bus/kafka-client.ts";
@@ -11,6 +11,9 @@ import { describeCopies } from "./kafka-copies.ts";
 import { describePredecessors } from "./kafka-predecessors.ts";
 import { startTestKafka, type TestKafka } from "./test-kafka.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
+
+// ES modules cannot import it by its name.
+const { TOPIC } = kafkajs.ConfigResourceTypes;
 
 let broker: TestKafka;
 beforeAll(async () => {
@@ -51,6 +54,20 @@ describeBus("the Kafka bus", async () => {
 // Here, because a broker takes seconds of processor time to start.
 describeCopies(() => broker);
 describePredecessors(() => broker);
+
+test("of fewer than three brokers a record is on disk before it counts as sent, so that a power failure loses no event", async () => {
+  const { brokers } = broker;
+  const kafka = new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING });
+  const name = `sample.disk-${newId()}`;
+  await ensureTopics({ brokers, clientId: "test", logger }, [name], 1);
+  const { resources } = await withAdmin(kafka, (admin) =>
+    admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [{ type: TOPIC, name, configNames: ["flush.messages"] }],
+    }),
+  );
+  expect(resources[0]?.configEntries[0]?.configValue).toBe("1");
+});
 
 test("a tail goes on where it ended when its consumer crashes and joins the group again", async () => {
   const { brokers } = broker;

@@ -122,7 +122,12 @@ export async function checkTopics(kafka: Kafka, topics: readonly string[]): Prom
 const RETENTION_MS = 14 * 24 * 3_600_000;
 const MAX_REPLICAS = 3;
 
-/** With three brokers or more, a record counts as sent when two of three replicas have it. */
+/**
+ * With three brokers or more, a record counts as sent when two of three replicas have it. With
+ * fewer one machine may be the only one that has it, so it counts as sent when it is on disk:
+ * Kafka writes to the disk much later by itself, and a power failure would lose events of which
+ * the outbox has no copy any more.
+ */
 export async function ensureTopics(
   options: KafkaClientOptions,
   topics: readonly string[],
@@ -135,6 +140,7 @@ export async function ensureTopics(
       { name: "retention.ms", value: String(RETENTION_MS) },
       { name: "min.insync.replicas", value: String(Math.max(1, replicationFactor - 1)) },
       { name: "unclean.leader.election.enable", value: "false" },
+      ...(replicationFactor < MAX_REPLICAS ? [{ name: "flush.messages", value: "1" }] : []),
     ];
     await admin.createTopics({
       waitForLeaders: true,
