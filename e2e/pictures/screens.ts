@@ -166,6 +166,7 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
       await page.context().setOffline(true);
       await press(page, /^(?:Scheduled|예약됨)/);
       await page.getByText(/^(?:No connection since|.*연결이 끊겼습니다)/).waitFor();
+      await page.locator("main [aria-busy=true]").first().waitFor();
     },
   },
   unavailable: {
@@ -178,6 +179,29 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
         .first()
         .waitFor();
     },
+  },
+  limited: {
+    isAlone: true,
+    show: async (page, open) => {
+      await open("posts");
+      const refusal = { status: 429, headers: { "retry-after": "45" } };
+      await page.route("**/api/**", async (route) => await route.fulfill(refusal));
+      await press(page, /^(?:Scheduled|예약됨)/);
+      await page.getByText(/^(?:This workspace sends more|.*1분당 요청 한도)/).waitFor();
+      await page.locator("main [aria-busy=true]").first().waitFor();
+    },
+  },
+  "posts-filter": { show: at("posts?platform=bluesky&range=past30") },
+  "log-out": {
+    show: async (page, open) => {
+      await open("posts/new");
+      await page.locator("textarea").first().fill(TEXT);
+      await open("posts");
+      await press(page, /^(?:Workspace|워크스페이스|More$|더보기$)/);
+      await press(page, /^(?:Log out|로그아웃)$/);
+      await page.getByRole("dialog", { name: /^(?:Log out and|.*로그아웃)/ }).waitFor();
+    },
+    floats: true,
   },
   move: {
     show: async (page, open) => {
