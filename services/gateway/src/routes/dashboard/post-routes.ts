@@ -15,6 +15,7 @@ import { causeWords, cureFor, listCures } from "@postrider/rest/target-errors/cu
 import { toOptionalInstant } from "@postrider/rest/timestamps";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { defined } from "#src/http/defined.ts";
@@ -134,6 +135,11 @@ function registerCalendar(api: FastifyInstance, { posts }: Deps): void {
 const MAX_TEXT = 500;
 /** Bytes of posts that are read at once. */
 const MAX_READ = 512 * 1024;
+/**
+ * A hundred large posts take about a second of processor time here and in the posts service: those
+ * of a workspace are read for one request at a time.
+ */
+const TURNS = { total: Infinity, perKey: 1, maxWaiting: Infinity, maxWaitMs: 5_000 };
 
 function registerWords(api: FastifyInstance, { posts }: Deps): void {
   const cures: CureListJson = { cures: listCures() };
@@ -144,13 +150,14 @@ function registerWords(api: FastifyInstance, { posts }: Deps): void {
     answerBytes: ANSWER_BYTES.page,
   });
   type Route = { Querystring: Static<typeof WordsQuery> };
+  const turns = new Semaphore(TURNS);
   api.get<Route>("/posts/words", words, async (request): Promise<PostWordsListJson> => {
     const { workspaceId } = callerOf(request);
     const ids = request.query.ids.split(",");
     if (ids.length > MAX_POSTS || !ids.every(isId))
       throw invalidRequest([{ code: "format", path: "/ids", expected: describeIds() }]);
     const refs = [...new Set(ids)].map((id) => ({ workspaceId, id }));
-    return { posts: await readWords(posts, refs) };
+    return { posts: await turns.run(() => readWords(posts, refs), { key: workspaceId }) };
   });
 }
 
