@@ -18,8 +18,8 @@ import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import type { PostReader } from "#src/clients/post-reader.ts";
 import { defined } from "#src/http/defined.ts";
-import { required } from "#src/routes/answer.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
@@ -57,6 +57,11 @@ function toWaitsFor({ kind, until, pause, reason }: TargetWait): WaitsForJson | 
   return { kind: known, until: at, pause: pause ?? null, reason: reason ?? null };
 }
 
+export interface ReaderDeps {
+  /** Shared by all routes that read one post: it gives the workspaces their turns. */
+  readonly reader: PostReader;
+}
+
 interface TargetFacts {
   readonly waits: readonly TargetWait[];
   readonly seconds: readonly SecondPost[];
@@ -85,7 +90,7 @@ function toPostTargets(
   };
 }
 
-type Deps = Pick<ServerDeps, "overview" | "posts" | "publishingStatus">;
+type Deps = Pick<ServerDeps, "overview" | "posts" | "publishingStatus"> & ReaderDeps;
 
 const MAX_POSTS = 100;
 /** Ids of posts, separated by commas. */
@@ -185,12 +190,12 @@ function describeIds(): string {
 }
 
 export async function readPost(
-  { posts }: Pick<Deps, "posts">,
+  reader: PostReader,
   workspaceId: string,
   id: string,
 ): Promise<PostDetailJson> {
-  const { post } = await posts.getPost({ workspaceId, id, locale: "en" });
-  return JSON.parse(required(post).json) as PostDetailJson;
+  const { json } = await reader.get(workspaceId, id, "en");
+  return JSON.parse(json) as PostDetailJson;
 }
 
 function registerTargets(api: FastifyInstance, deps: Deps): void {
@@ -198,7 +203,7 @@ function registerTargets(api: FastifyInstance, deps: Deps): void {
   type Route = { Params: Static<typeof IdParams> };
   api.get<Route>("/posts/:id/targets", targets, async (request): Promise<PostTargetsWordsJson> => {
     const { workspaceId } = callerOf(request);
-    const post = await readPost(deps, workspaceId, pathId(request));
+    const post = await readPost(deps.reader, workspaceId, pathId(request));
     return toPostTargets(post, await readFacts(deps, workspaceId, post));
   });
 }
