@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createClient } from "./client.ts";
+import { type Client, createClient } from "./client.ts";
 import { PostriderConnectionError, PostriderError } from "./errors.ts";
 
 /**
@@ -209,6 +209,20 @@ describe("repetitions:", () => {
     },
   );
 
+  test.each([
+    ["PATCH", (client) => client.updatePost("p", { content: "New" })],
+    ["DELETE", (client) => client.deletePost("p")],
+    ["POST without a key", (client) => client.publishPost("p")],
+  ] as const satisfies readonly [string, (client: Client) => Promise<unknown>][])(
+    "a %s is repeated when the answer says that nothing of it was done",
+    async (_what, call) => {
+      const headers = { "retry-after": "1", "x-postrider-carried-out": "no" };
+      const replies = [refusal(503, "unavailable", headers), json(202, { id: "p" })];
+      expect((await settle(call(clientOf(replies)))).result).toEqual({ id: "p" });
+      expect(sent).toHaveLength(2);
+    },
+  );
+
   test("every request that the rate limit refuses is repeated after the time that the refusal asks for", async () => {
     const limit = refusal(429, "rate_limited", { "retry-after": "7" });
     const { result, waitedMs } = await settle(
@@ -288,6 +302,8 @@ describe("repetitions:", () => {
     expect(await keyOf(refusal(422, "validation_failed"))).toMatchObject({
       idempotencyKey: undefined,
     });
+    const shed = refusal(503, "unavailable", { "x-postrider-carried-out": "no" });
+    expect(await keyOf(shed)).toMatchObject({ isNotCarriedOut: true, idempotencyKey: undefined });
   });
 
   test.each(["a request", "the wait before a repetition"])(

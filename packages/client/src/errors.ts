@@ -40,6 +40,7 @@ interface ErrorFields {
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
   readonly idempotencyKey?: string | undefined;
+  readonly isNotCarriedOut?: boolean | undefined;
 }
 
 /** The API refused a request, or failed to carry it out. */
@@ -62,6 +63,8 @@ export class PostriderError extends Error {
    * call got no answer. The same call with this key is carried out once at most.
    */
   readonly idempotencyKey: string | undefined;
+  /** Whether the answer says that nothing of this request was done; any call can be repeated. */
+  readonly isNotCarriedOut: boolean;
 
   constructor({ code, message, status, details, ...fields }: ErrorFields) {
     super(message);
@@ -71,6 +74,7 @@ export class PostriderError extends Error {
     this.requestId = fields.requestId;
     this.retryAfterSeconds = fields.retryAfterSeconds;
     this.idempotencyKey = fields.idempotencyKey;
+    this.isNotCarriedOut = fields.isNotCarriedOut ?? false;
   }
 
   /** With the code `wrong_cell`: the base URL to which the request has to be sent. */
@@ -139,14 +143,22 @@ function retryAfterOf(headers: Headers): number | null {
 export function mayBeCarriedOut(error: unknown): boolean {
   if (error instanceof PostriderConnectionError) return true;
   if (!(error instanceof PostriderError)) return false;
+  if (error.isNotCarriedOut) return false;
   return error.status >= 500 || error.code === "idempotency_conflict";
 }
 
 export function withKey(error: unknown, idempotencyKey: string): unknown {
   if (!(error instanceof PostriderError)) return error;
-  const { code, message, status, details, requestId, retryAfterSeconds } = error;
-  const fields = { code, message, status, details, requestId, retryAfterSeconds };
+  const { code, message, status, details, requestId, retryAfterSeconds, isNotCarriedOut } = error;
+  const fields = { code, message, status, details, requestId, retryAfterSeconds, isNotCarriedOut };
   return new PostriderError({ ...fields, idempotencyKey });
+}
+
+/**
+ * A rate limit refuses a request before any of it is done; of other refusals the answer says so.
+ */
+function isNotCarriedOut({ status, headers }: Response): boolean {
+  return status === 429 || headers.get("x-postrider-carried-out") === "no";
 }
 
 export function toError(response: Response, text: string): PostriderError {
@@ -159,5 +171,6 @@ export function toError(response: Response, text: string): PostriderError {
     details: error?.details ?? [],
     requestId: headers.get("x-request-id"),
     retryAfterSeconds: retryAfterOf(headers),
+    isNotCarriedOut: isNotCarriedOut(response),
   });
 }

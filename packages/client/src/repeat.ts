@@ -19,10 +19,9 @@ interface RepeatOptions {
 function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
   if (error instanceof PostriderConnectionError) return isRepeatable;
   if (!(error instanceof PostriderError)) return false;
-  const { status, code, retryAfterSeconds } = error;
+  const { status, code, retryAfterSeconds, isNotCarriedOut } = error;
   if ((retryAfterSeconds ?? 0) > MAX_RETRY_AFTER_SECONDS) return false;
-  // The rate limit refuses a request before it is processed, so any request may be repeated.
-  if (status === 429) return true;
+  if (isNotCarriedOut) return true;
   return isRepeatable && (TEMPORARY_STATUSES.has(status) || code === "idempotency_conflict");
 }
 

@@ -30,7 +30,7 @@ let altText: string | undefined;
 const files = await startMediaStandIn();
 const server = await createDashboardServer((answer) => ({
   mediaUrl: files.url,
-  posts: { getPost: (request) => answer(request, { post: postOf() }) },
+  posts: { batchGetPosts: (request) => answer(request, { posts: [postOf()] }) },
   metrics: {
     listMetricsHistory: (request) => answer(request, { json: '{"targets":[]}' }),
     sumMetrics: (request) => answer(request, { json: '{"days":[]}' }),
@@ -135,7 +135,7 @@ test("the history of metrics is asked for the targets of the session's own post"
   expect((await server.send({ url })).json()).toEqual({ targets: [] });
   const targetIds = [POST_RECORD.targets[0]?.id];
   expect(server.seen()).toMatchObject([
-    { workspaceId: WORKSPACE_ID, id: POST_ID },
+    { refs: [{ workspaceId: WORKSPACE_ID, id: POST_ID }] },
     { workspaceId: WORKSPACE_ID, targetIds },
   ]);
   expect(summary(await server.send({ url }, { error: notFound() }))).toEqual([404, "not_found"]);

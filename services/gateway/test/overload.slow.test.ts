@@ -41,6 +41,7 @@ test("an overloaded gateway refuses new requests immediately, answers health pro
       return response.status === 503 && response;
     });
     expect(answer.headers.get("retry-after")).toBe("1");
+    expect(answer.headers.get("x-postrider-carried-out")).toBe("no");
     expect(await answer.json()).toMatchObject({ error: { code: "unavailable" } });
     expect((await get("/livez")).status).toBe(200);
     expect((await get("/app/posts")).headers.get("content-type")).toContain("text/html");

@@ -94,3 +94,25 @@ test("a post that waits for its queue slot delays no post of another workspace t
   await holder;
   expect(await waiting).toMatchObject({ status: "scheduled" });
 });
+
+test("while 12 overviews of a workspace wait for the database, requests of another workspace are answered", async () => {
+  const { workspaceId } = workspaceOf(posts);
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holder = posts.migrationSql.begin(async (tx) => {
+    await tx`lock table targets in access exclusive mode`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const overviews = Array.from({ length: 12 }, () => posts.overview.getOverview({ workspaceId }));
+
+  const other = workspaceOf(posts);
+  expect(await posts.slots.listQueueSlotRules({ workspaceId: other.workspaceId })).toMatchObject({
+    rules: [],
+  });
+
+  released.resolve();
+  await holder;
+  expect(await Promise.all(overviews)).toHaveLength(12);
+});

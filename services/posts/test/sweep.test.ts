@@ -38,6 +38,25 @@ test("the sweep job repeats no publish request that still waits in the outbox, h
   expect(await posts.events()).toEqual(before);
 });
 
+test("while over 20,000 events wait in the outbox, the sweep job repeats nothing, but applies the reports of the delivery service", async () => {
+  const lost = await publish(1);
+  const published = await publish(1);
+  await posts.migrationSql`truncate outbox`;
+  await posts.migrationSql`
+    insert into outbox (event_id, type, key, payload, headers)
+    select gen_random_uuid(), 'postrider.posts.v1.PostPublished', 'other', '{}', '{}'
+    from generate_series(1, 20001)`;
+  posts.peers.tasks.set(published.targets[0]?.id ?? "", deliveryOf(published)(0, "published"));
+  await posts.sweep();
+
+  expect((await reread(published)).status).toBe("published");
+  const requests = async () => await posts.sql`select from outbox where key = ${lost.id}`;
+  expect(await requests()).toHaveLength(0);
+  await posts.migrationSql`truncate outbox`;
+  await posts.sweep();
+  expect(await requests()).toHaveLength(1);
+});
+
 test("the sweep job repeats a publish request with the same event id, so that an unprocessable request is stored in parked_events only once", async () => {
   await publish(2);
   await publish(1);

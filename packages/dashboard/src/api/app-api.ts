@@ -18,9 +18,16 @@ interface Options {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** As often as the client repeats a call. */
+const MAX_REPETITIONS = 4;
+/** A write whose answer asks for a longer wait is not repeated, because a person waits for it. */
+const MAX_WAIT_SECONDS = 5;
+
 /**
  * What the screens need and the REST interface does not give: calls under `/app/api`. The errors
- * are those of the client. The type of the answer is given by the module that wraps the call.
+ * are those of the client. The type of the answer is given by the module that wraps the call. A
+ * write of which nothing was done, because the server was overloaded, is repeated; reads are
+ * repeated by what waits for them.
  */
 export async function appApi<T>(
   method: Method,
@@ -39,10 +46,25 @@ export async function appApi<T>(
     headers.set("content-type", "application/json");
     init.body = JSON.stringify(body);
   }
-  const response = await send(url, init);
-  const text = await response.text();
-  if (!response.ok) throw toError(response, text);
+  const text = await sendUntilDone(url, init);
   return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+/** Returns the text of the answer. */
+async function sendUntilDone(url: URL, init: RequestInit): Promise<string> {
+  for (let repetitions = 0; ; repetitions += 1) {
+    const response = await send(url, init);
+    const text = await response.text();
+    if (response.ok) return text;
+    const error = toError(response, text);
+    const waitSeconds = error.retryAfterSeconds ?? Infinity;
+    const isRepeatable = init.method !== "GET" && error.isNotCarriedOut;
+    if (!isRepeatable || waitSeconds > MAX_WAIT_SECONDS || repetitions === MAX_REPETITIONS)
+      throw error;
+    await new Promise((resolve) => {
+      setTimeout(resolve, waitSeconds * 1000);
+    });
+  }
 }
 
 async function send(url: URL, init: RequestInit): Promise<Response> {
@@ -64,6 +86,7 @@ function toError({ status, headers }: Response, text: string): PostriderError {
     details: error?.details ?? [],
     requestId: headers.get("x-request-id"),
     retryAfterSeconds: Number.isNaN(seconds) ? null : seconds,
+    isNotCarriedOut: headers.get("x-postrider-carried-out") === "no",
   });
 }
 

@@ -138,3 +138,28 @@ test.each([
 ])("the range %j is refused", async (range) => {
   await expect(sums(newId(), range)).rejects.toMatchObject({ reason: "invalid_request" });
 });
+
+test("while 12 reads of the metrics of a workspace wait for the database, requests of another workspace are answered", async () => {
+  const workspaceId = newId();
+  const { target_id: targetId } = await add(workspaceId, {});
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holder = stage.database.ownerSql.begin(async (tx) => {
+    await tx`lock table delivery.target_metric_history in access exclusive mode`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const reads = Array.from({ length: 6 }, () => [
+    sums(workspaceId),
+    history(workspaceId, targetId),
+  ]);
+  const ended = Promise.all(reads.flat());
+
+  const other = { workspaceId: newId(), postId: newId(), targetIds: [newId()] };
+  expect(await client.refreshMetrics(other)).toMatchObject({ eligible: 0 });
+
+  released.resolve();
+  await holder;
+  expect(await ended).toHaveLength(12);
+});

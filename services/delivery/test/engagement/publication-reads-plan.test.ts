@@ -28,6 +28,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 interface Plan {
   readonly "Relation Name"?: string;
   readonly "Actual Rows": number;
+  readonly "Actual Loops": number;
   readonly "Rows Removed by Filter"?: number;
   readonly Plans?: readonly Plan[];
 }
@@ -38,12 +39,22 @@ function rowsRead(plan: Plan): number {
   return below + plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0);
 }
 
+/** How often earlier readings are looked up. */
+function lookUps(plan: Plan): number {
+  const below = (plan.Plans ?? []).reduce((total, each) => total + lookUps(each), 0);
+  return below + (plan["Relation Name"] === "target_metric_history" ? plan["Actual Loops"] : 0);
+}
+
 async function countRows(query: SqlFragment): Promise<number> {
+  return rowsRead(await explain(query));
+}
+
+async function explain(query: SqlFragment): Promise<Plan> {
   const [row] = await stage.sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
     explain (analyze, buffers, format json) ${query}`;
   const plan = Object.values(row ?? {})[0]?.[0].Plan;
   if (plan === undefined) throw new Error("the plan of the query is missing");
-  return rowsRead(plan);
+  return plan;
 }
 
 test.each([
@@ -69,4 +80,25 @@ test("the sums of metrics of an account say that not all publications of the wor
 test("the search for publications with comments reads at most 2,000 publications, also when the others are on platforms without comments", async () => {
   const query = newestPublications(stage.sql, workspaceId, { platforms: ["x"], limit: 10 });
   expect(await countRows(query)).toBeLessThanOrEqual(2_000);
+});
+
+test("the lines of the 20 posts that were seen most look each of their points up once, not once for every post", async () => {
+  const of = { workspaceId: newId(), ...RANGE, accountId: undefined, platform: undefined };
+  await stage.sql`
+    insert into target_metrics (
+      target_id, workspace_id, post_id, account_id, platform, published_at, due_at, views, refreshed_at
+    )
+    select gen_random_uuid(), ${of.workspaceId}, md5((number % 25)::text)::uuid, gen_random_uuid(), 'x',
+      now() - interval '4 days', 'infinity', number, now()
+    from generate_series(1, 100) as number`;
+  await stage.sql`
+    insert into target_metric_history (target_id, refreshed_at, workspace_id, views)
+    select target_id, published_at + interval '3 hours', workspace_id, 1
+    from target_metrics
+    where workspace_id = ${of.workspaceId}`;
+  const { posts } = await sumReadings(stage.sql, of);
+  expect(posts).toHaveLength(20);
+  expect(posts[0]?.line).toEqual([4, 4, 4, 4, 4, 4, 4, 4]);
+  const points = 20 * 4 * 8;
+  expect(lookUps(await explain(readingSums(stage.sql, of)))).toBeLessThanOrEqual(points);
 });

@@ -201,6 +201,8 @@ declare module "fastify" {
     bodyBytes: number;
     /** Set if the body may be large: waits until a body of as many bytes may be parsed. */
     waitForTurn: ((bytes: number) => Promise<void>) | undefined;
+    /** Whether its handler may have done something. */
+    hasBegun: boolean;
     /** For the log; undefined when the request succeeds. */
     errorCode: string | undefined;
     /** The language of the messages in the answer to a request. */

@@ -148,6 +148,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorateRequest("caller", undefined);
   app.decorateRequest("bodyBytes", 0);
   app.decorateRequest("errorCode", undefined);
+  app.decorateRequest("hasBegun", false);
   app.decorateRequest("locale", deps.defaultLocale);
   drainConnections(app);
   addErrorAnswers(app, deps);

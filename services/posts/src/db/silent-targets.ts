@@ -116,19 +116,33 @@ export async function lockRequestedTargets(
     for update of post`;
 }
 
+/** Waiting events that are searched; reading them takes some ten milliseconds. */
+const MAX_SEARCHED = 20_000;
+
 /**
  * Leaves out posts of which an event waits in the outbox: repeating it would not make the bus
- * faster, and in a long outage the repetitions would fill the outbox.
+ * faster, and in a long outage the repetitions would fill the outbox. While very many events wait,
+ * leaves out all: a search of a million would take seconds for each page, with the posts locked,
+ * and make the reports about other posts late, which come only from the sweep then.
  */
 export async function withoutWaiting<T extends Pick<PostRef, "postId">>(
   sql: ISql,
   requested: readonly T[],
 ): Promise<readonly T[]> {
-  const rows = await sql<{ key: string }[]>`
-    select key
-    from outbox
-    where key = any(${requested.map(({ postId }) => postId)}::text[])`;
-  const waiting = new Set(rows.map(({ key }) => key));
+  if (requested.length === 0) return [];
+  const [found] = await sql<[{ isCutOff: boolean; keys: string[] }]>`
+    with first as materialized (
+      select key
+      from outbox
+      order by id
+      limit ${MAX_SEARCHED + 1}
+    )
+    select count(*) > ${MAX_SEARCHED} as is_cut_off, coalesce(json_agg(key) filter (
+      where key = any(${requested.map(({ postId }) => postId)}::text[])
+    ), '[]') as keys
+    from first`;
+  if (found.isCutOff) return [];
+  const waiting = new Set(found.keys);
   return requested.filter(({ postId }) => !waiting.has(postId));
 }
 

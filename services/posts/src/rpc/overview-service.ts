@@ -10,6 +10,7 @@ import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { causeWords, cureFor } from "@postrider/rest/target-errors/cures";
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import { assertIds, isId } from "@postrider/shared/ids";
+import { readInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import {
   type CausePostRow,
   countPostsByStatus,
@@ -45,11 +46,11 @@ export async function getOverview(
   const { accounts } = await accountService.listAccounts({ workspaceId });
   const working = accounts.filter(({ status }) => status === "active").map(({ id }) => id);
   const connected = new Set(accounts.map(({ id }) => id));
-  const [counts, failures, scheduled] = await Promise.all([
-    countPostsByStatus(sql, workspaceId, STATUSES),
-    listFailureGroups(sql, workspaceId, MAX_GENERATIONS),
-    listScheduledGroups(sql, workspaceId, working),
-  ]);
+  const { counts, failures, scheduled } = await readInTurn(sql, workspaceId, async () => ({
+    counts: await countPostsByStatus(sql, workspaceId, STATUSES),
+    failures: await listFailureGroups(sql, workspaceId, MAX_GENERATIONS),
+    scheduled: await listScheduledGroups(sql, workspaceId, working),
+  }));
   const willFail = (accountId: string): WillFail =>
     connected.has(accountId) ? "account_reconnect_required" : "account_disconnected";
   const byStatus = new Map(counts.map(({ status, count }) => [status, count]));

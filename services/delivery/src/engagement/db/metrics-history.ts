@@ -1,4 +1,4 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, SqlFragment } from "@postrider/shared/postgres";
 
 const COUNTERS = ["views", "impressions", "reach", "likes", "comments", "shares", "saves"] as const;
 type Counters = Readonly<Record<(typeof COUNTERS)[number], number | null>>;
@@ -10,31 +10,36 @@ const MAX_POSTS = 20;
 /** After the publication: the points of the small line of a post. */
 const LINE_HOURS = [6, 12, 18, 24, 30, 36, 42, 48];
 
-interface TargetReadings {
-  readonly targetId: string;
-  readonly accountId: string;
-  readonly platform: string;
-  /** Null: the counters are not read any more. */
-  readonly nextReadAt: Date | null;
-  /** Oldest first; instants are texts of Postgres. */
-  readonly points: readonly (Counters & { readonly at: string })[];
+/** RFC 3339 in UTC with milliseconds. */
+function instant(sql: ISql, column: SqlFragment) {
+  return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** The earlier readings and the newest one. */
-export async function listReadings(
+/**
+ * `MetricsHistory` of the dashboard: the earlier readings and the newest one, oldest first.
+ * Postgres writes the JSON, because the readings of a post with a hundred targets would hold the
+ * event loop of a process that publishes.
+ */
+export async function describeReadings(
   sql: ISql,
   workspaceId: string,
   targetIds: readonly string[],
-): Promise<readonly TargetReadings[]> {
-  return await sql<TargetReadings[]>`
-    select t.target_id, t.account_id, t.platform, nullif(t.due_at, 'infinity') as next_read_at,
-      coalesce(p.points, '[]') as points
+): Promise<string> {
+  const [row] = await sql<[{ json: string }]>`
+    select json_build_object('targets', coalesce(
+      json_agg(
+        json_build_object(
+          'targetId', t.target_id, 'accountId', t.account_id, 'platform', t.platform, 'points', coalesce(p.points, '[]'),
+          'nextReadAt', case when t.due_at < 'infinity' then ${instant(sql, sql`t.due_at`)} end
+        ) order by t.published_at, t.target_id
+      ), '[]'
+    ))::text as json
     from target_metrics t
     cross join lateral (
       select json_agg(
         json_build_object(
-          'at', refreshed_at, 'views', views, 'impressions', impressions, 'reach', reach, 'likes', likes,
-          'comments', comments, 'shares', shares, 'saves', saves
+          'at', ${instant(sql, sql`refreshed_at`)}, 'views', views, 'impressions', impressions, 'reach', reach,
+          'likes', likes, 'comments', comments, 'shares', shares, 'saves', saves
         ) order by refreshed_at
       ) as points
       from (
@@ -49,8 +54,8 @@ export async function listReadings(
       ) as newest
     ) as p
     where t.target_id = any (${[...targetIds]}::uuid[])
-    and t.workspace_id = ${workspaceId}
-    order by t.published_at, t.target_id`;
+    and t.workspace_id = ${workspaceId}`;
+  return row.json;
 }
 
 interface Publications {
@@ -104,7 +109,8 @@ function lines(sql: ISql) {
       and published_at + hours * interval '1 hour' <= now()
       group by post_id, hours
     ),
-    lines as (
+    -- Otherwise Postgres, which expects one row, reads all points again for each of the posts.
+    lines as materialized (
       select post_id, json_agg(seen order by hours) filter (where seen is not null) as line
       from points
       group by post_id

@@ -5,11 +5,12 @@ import type {
   SumMetricsRequest,
   SumMetricsResponseSchema,
 } from "@postrider/contracts/engagement/v1/metrics_service_pb";
-import type { MetricsHistoryJson, MetricsSumsJson } from "@postrider/rest/dashboard/metrics";
+import type { MetricsSumsJson } from "@postrider/rest/dashboard/metrics";
 import { invalidRequest } from "@postrider/shared/errors";
 import { assertIds, isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
-import { listReadings, sumReadings } from "#src/engagement/db/metrics-history.ts";
+import { readInTurn } from "@postrider/shared/postgres/begin-in-turn";
+import { describeReadings, sumReadings } from "#src/engagement/db/metrics-history.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 92;
@@ -58,7 +59,8 @@ export async function sumMetrics(
   const { workspaceId, accountId, platform } = request;
   assertIds(workspaceId, ...(accountId === undefined ? [] : [accountId]));
   const range = parseRange(request);
-  const found = await sumReadings(sql, { workspaceId, accountId, platform, ...range });
+  const of = { workspaceId, accountId, platform, ...range };
+  const found = await readInTurn(sql, workspaceId, () => sumReadings(sql, of));
   const days = [...found.days];
   const posts = found.posts.map((post) => ({
     ...post,
@@ -73,13 +75,8 @@ export async function listMetricsHistory(
   { workspaceId, targetIds }: ListMetricsHistoryRequest,
 ): Promise<MessageInitShape<typeof ListMetricsHistoryResponseSchema>> {
   assertIds(workspaceId);
-  const rows = await listReadings(sql, workspaceId, targetIds.filter(isId));
-  const history: MetricsHistoryJson = {
-    targets: rows.map(({ points, nextReadAt, ...target }) => ({
-      ...target,
-      nextReadAt: nextReadAt?.toISOString() ?? null,
-      points: points.map((point) => ({ ...point, at: new Date(point.at).toISOString() })),
-    })),
+  const ids = targetIds.filter(isId);
+  return {
+    json: await readInTurn(sql, workspaceId, () => describeReadings(sql, workspaceId, ids)),
   };
-  return { json: JSON.stringify(history) };
 }

@@ -6,11 +6,16 @@ import { toDailyQuota, toMonthlyQuota } from "@postrider/rest/quota/mapping";
 import { Id } from "@postrider/rest/schemas";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import { createPostReader } from "#src/clients/post-reader.ts";
 import { defined } from "#src/http/defined.ts";
 import { required } from "#src/routes/answer.ts";
 import { registerAccountRoutes } from "#src/routes/dashboard/account-routes.ts";
 import { registerMediaRoutes } from "#src/routes/dashboard/media-routes.ts";
-import { readPost, registerPostRoutes } from "#src/routes/dashboard/post-routes.ts";
+import {
+  type ReaderDeps,
+  readPost,
+  registerPostRoutes,
+} from "#src/routes/dashboard/post-routes.ts";
 import { registerResolve } from "#src/routes/dashboard/resolve-route.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
@@ -79,7 +84,7 @@ function registerInboxRoutes(api: FastifyInstance, { inbox }: InboxDeps): void {
   });
 }
 
-type MetricsDeps = Pick<ServerDeps, "metrics" | "posts">;
+type MetricsDeps = Pick<ServerDeps, "metrics"> & ReaderDeps;
 
 const SumsQuery = Type.Object(
   {
@@ -92,12 +97,12 @@ const SumsQuery = Type.Object(
 );
 
 /** Registers the earlier readings of a post's metrics, and sums over all posts. */
-function registerMetricsRoutes(api: FastifyInstance, { metrics, posts }: MetricsDeps): void {
+function registerMetricsRoutes(api: FastifyInstance, { metrics, reader }: MetricsDeps): void {
   const history = dashboardRoute({ scope: "posts:read", params: IdParams });
   type History = { Params: Static<typeof IdParams> };
   api.get<History>("/posts/:id/metrics/history", history, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    const { targets } = await readPost({ posts }, workspaceId, pathId(request));
+    const { targets } = await readPost(reader, workspaceId, pathId(request));
     const targetIds = targets.map(({ id }) => id);
     const { json } = await metrics.listMetricsHistory({ workspaceId, targetIds });
     return sendJson(reply, json);
@@ -143,11 +148,12 @@ async function readPublishing(
 
 /** Registers what the dashboard's screens need and `/api/v1` does not give. */
 export function registerDataRoutes(api: FastifyInstance, deps: ServerDeps): void {
-  registerPostRoutes(api, deps);
-  registerResolve(api, deps);
+  const reader = createPostReader(deps.posts);
+  registerPostRoutes(api, { ...deps, reader });
+  registerResolve(api, { ...deps, reader });
   registerAccountRoutes(api, deps);
   registerStatusRoutes(api, deps);
-  registerMetricsRoutes(api, deps);
+  registerMetricsRoutes(api, { ...deps, reader });
   registerMediaRoutes(api, deps);
   registerAutomationRoutes(api, deps);
   registerInboxRoutes(api, deps);

@@ -15,10 +15,11 @@ import { causeWords, cureFor, listCures } from "@postrider/rest/target-errors/cu
 import { toOptionalInstant } from "@postrider/rest/timestamps";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
+import type { PostReader } from "#src/clients/post-reader.ts";
 import { defined } from "#src/http/defined.ts";
-import { required } from "#src/routes/answer.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
@@ -56,6 +57,11 @@ function toWaitsFor({ kind, until, pause, reason }: TargetWait): WaitsForJson | 
   return { kind: known, until: at, pause: pause ?? null, reason: reason ?? null };
 }
 
+export interface ReaderDeps {
+  /** Shared by all routes that read one post: it gives the workspaces their turns. */
+  readonly reader: PostReader;
+}
+
 interface TargetFacts {
   readonly waits: readonly TargetWait[];
   readonly seconds: readonly SecondPost[];
@@ -84,7 +90,7 @@ function toPostTargets(
   };
 }
 
-type Deps = Pick<ServerDeps, "overview" | "posts" | "publishingStatus">;
+type Deps = Pick<ServerDeps, "overview" | "posts" | "publishingStatus"> & ReaderDeps;
 
 const MAX_POSTS = 100;
 /** Ids of posts, separated by commas. */
@@ -134,6 +140,11 @@ function registerCalendar(api: FastifyInstance, { posts }: Deps): void {
 const MAX_TEXT = 500;
 /** Bytes of posts that are read at once. */
 const MAX_READ = 512 * 1024;
+/**
+ * A hundred large posts take about a second of processor time here and in the posts service: those
+ * of a workspace are read for one request at a time.
+ */
+const TURNS = { total: Infinity, perKey: 1, maxWaiting: Infinity, maxWaitMs: 5_000 };
 
 function registerWords(api: FastifyInstance, { posts }: Deps): void {
   const cures: CureListJson = { cures: listCures() };
@@ -144,13 +155,14 @@ function registerWords(api: FastifyInstance, { posts }: Deps): void {
     answerBytes: ANSWER_BYTES.page,
   });
   type Route = { Querystring: Static<typeof WordsQuery> };
+  const turns = new Semaphore(TURNS);
   api.get<Route>("/posts/words", words, async (request): Promise<PostWordsListJson> => {
     const { workspaceId } = callerOf(request);
     const ids = request.query.ids.split(",");
     if (ids.length > MAX_POSTS || !ids.every(isId))
       throw invalidRequest([{ code: "format", path: "/ids", expected: describeIds() }]);
     const refs = [...new Set(ids)].map((id) => ({ workspaceId, id }));
-    return { posts: await readWords(posts, refs) };
+    return { posts: await turns.run(() => readWords(posts, refs), { key: workspaceId }) };
   });
 }
 
@@ -178,12 +190,12 @@ function describeIds(): string {
 }
 
 export async function readPost(
-  { posts }: Pick<Deps, "posts">,
+  reader: PostReader,
   workspaceId: string,
   id: string,
 ): Promise<PostDetailJson> {
-  const { post } = await posts.getPost({ workspaceId, id, locale: "en" });
-  return JSON.parse(required(post).json) as PostDetailJson;
+  const { json } = await reader.get(workspaceId, id, "en");
+  return JSON.parse(json) as PostDetailJson;
 }
 
 function registerTargets(api: FastifyInstance, deps: Deps): void {
@@ -191,7 +203,7 @@ function registerTargets(api: FastifyInstance, deps: Deps): void {
   type Route = { Params: Static<typeof IdParams> };
   api.get<Route>("/posts/:id/targets", targets, async (request): Promise<PostTargetsWordsJson> => {
     const { workspaceId } = callerOf(request);
-    const post = await readPost(deps, workspaceId, pathId(request));
+    const post = await readPost(deps.reader, workspaceId, pathId(request));
     return toPostTargets(post, await readFacts(deps, workspaceId, post));
   });
 }

@@ -3,12 +3,12 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import { required } from "#src/routes/answer.ts";
-import { readPost } from "#src/routes/dashboard/post-routes.ts";
+import { type ReaderDeps, readPost } from "#src/routes/dashboard/post-routes.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 
-type Deps = Pick<ServerDeps, "posts" | "tasks">;
+type Deps = Pick<ServerDeps, "tasks"> & ReaderDeps;
 
 const TargetParams = Type.Object({ id: Type.String(), accountId: Type.String() });
 
@@ -35,7 +35,7 @@ export function registerResolve(api: FastifyInstance, deps: Deps): void {
   api.post<Route>(path, resolve, async (request): Promise<ResolvedTargetJson> => {
     const { workspaceId } = callerOf(request);
     const found = publishedUrlOf(request.body);
-    const post = await readPost(deps, workspaceId, pathId(request));
+    const post = await readPost(deps.reader, workspaceId, pathId(request));
     const { accountId } = request.params;
     const target = post.targets.find((each) => each.accountId === accountId);
     if (target === undefined) throw notFound();

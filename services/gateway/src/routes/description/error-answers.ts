@@ -65,6 +65,14 @@ const RETRY_AFTER = {
     schema: { type: "integer", minimum: 1 },
   },
 };
+const CARRIED_OUT = {
+  "X-Postrider-Carried-Out": {
+    description:
+      "`no` if the request was refused before any of it was done, so that it can be repeated whatever its method. Without it the request may have been carried out.",
+    required: false,
+    schema: { type: "string", enum: ["no"] },
+  },
+};
 const WWW_AUTHENTICATE = {
   "WWW-Authenticate": { description: "`Bearer`.", required: true, schema: { type: "string" } },
 };
@@ -80,7 +88,7 @@ const HEADERS: Readonly<Record<number, Record<string, object>>> = {
     },
   },
   429: RETRY_AFTER,
-  503: RETRY_AFTER,
+  503: { ...RETRY_AFTER, ...CARRIED_OUT },
 };
 
 /**

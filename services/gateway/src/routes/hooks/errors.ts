@@ -71,7 +71,13 @@ function waitOf({ retryAfterMs }: ServiceError, status: number): number | undefi
   return waits ? Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)) : undefined;
 }
 
-function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: number): void {
+function setErrorHeaders(
+  { hasBegun }: FastifyRequest,
+  reply: FastifyReply,
+  error: ServiceError,
+  status: number,
+): void {
+  if (status === 503 && !hasBegun) reply.header("x-postrider-carried-out", "no");
   if (status === 401) reply.header("www-authenticate", "Bearer");
   const [{ address } = {}] = error.violations;
   // No `Location`: a client that followed it by itself would send its key to an address that its
@@ -210,7 +216,7 @@ export function addErrorAnswers(
         { err: answer, requestId: request.id },
         "a request was answered with an internal error (status 500)",
       );
-    setErrorHeaders(reply, answer, status);
+    setErrorHeaders(request, reply, answer, status);
     const { reason, kind } = answer;
     const violations = listViolations(error, answer, request);
     const part = partOf(request);

@@ -83,6 +83,7 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
   });
 
   app.addHook("preHandler", (request, _reply, done) => {
+    request.hasBegun = true;
     const { config } = request.routeOptions;
     const trace = traces.get(request);
     const context = {
