@@ -280,6 +280,7 @@ CREATE UNIQUE INDEX comment_actions_one_external_open ON delivery.comment_action
 CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
 CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE INDEX comment_actions_open_manual ON delivery.comment_actions USING btree (account_id, status, wake_at) WHERE ((type <> 'private_reply'::text) AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text])));
 CREATE INDEX comment_actions_unconfirmed ON delivery.comment_actions USING btree (workspace_id) WHERE (unconfirmed_account_id IS NOT NULL);
 CREATE INDEX comment_actions_visibility ON delivery.comment_actions USING btree (platform, comment_id, call_until) WHERE (type = ANY (ARRAY['hide'::text, 'unhide'::text]));
 CREATE INDEX comment_actions_waiting_private_replies ON delivery.comment_actions USING btree (created_at) WHERE ((type = 'private_reply'::text) AND (status = 'queued'::text));

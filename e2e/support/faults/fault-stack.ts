@@ -60,6 +60,7 @@ export function useFaultStack(bus: BusKind): () => FaultStack {
       VISIBLE_CALL_SECONDS: String(VISIBLE_CALL_SECONDS),
     };
     const system = await startSystem(bus, { replicas: 2, env });
+    await system.simulator.acceptRepeatedPosts();
     const [x, bluesky, telegram] = await Promise.all(
       ["x", "bluesky", "telegram"].map((platform) => system.connect(platform, ACCOUNTS)),
     );

@@ -54,6 +54,8 @@ export interface SimulatorControl {
   addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
+  /** Lets platforms take a post that repeats another one, so that a second one is seen. */
+  acceptRepeatedPosts(): Promise<void>;
   /**
    * Delays every answer of the simulated platforms until the result is disposed of. Declare the
    * result with `await using`, so that a test that fails does not slow the next ones.
@@ -122,6 +124,7 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     addFault: (rule) => call("POST", "faults", rule),
     clearFaults: () => call("DELETE", "faults"),
     liftQuotas: () => call("POST", "settings", { quotas: false }),
+    acceptRepeatedPosts: () => call("POST", "settings", { repeatedPosts: "accepted" }),
     delayAnswers: async (latencyMs) => {
       await call("POST", "settings", { latencyMs });
       return { [Symbol.asyncDispose]: () => call("POST", "settings", { latencyMs: 0 }) };

@@ -481,6 +481,9 @@ create unique index comment_actions_one_private_reply on comment_actions (accoun
 -- The indexes for claims leave out ended actions.
 create index comment_actions_open on comment_actions (account_id, status, wake_at)
   where status in ('queued', 'working', 'unknown', 'reconciling');
+-- Those that people requested, which come before private replies.
+create index comment_actions_open_manual on comment_actions (account_id, status, wake_at)
+  where type <> 'private_reply' and status in ('queued', 'working', 'unknown', 'reconciling');
 create index comment_actions_in_work on comment_actions (wake_at)
   where status in ('working', 'calling', 'reconciling');
 -- Finds waiting private replies from before sending was enabled.

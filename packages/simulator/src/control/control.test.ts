@@ -145,6 +145,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     xUsageCap: "open",
     tiktokPostsOfOtherApps: 0,
     facebookVideos: "allowed",
+    repeatedPosts: "refused",
     instagramHashtags: 30,
   });
   const settings = {
@@ -164,6 +165,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     xUsageCap: "open",
     tiktokPostsOfOtherApps: 0,
     facebookVideos: "allowed",
+    repeatedPosts: "accepted",
     instagramHashtags: 30,
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
@@ -201,6 +203,7 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     xUsageCap: "open",
     tiktokPostsOfOtherApps: 0,
     facebookVideos: "allowed",
+    repeatedPosts: "refused",
     instagramHashtags: 30,
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);

@@ -91,6 +91,14 @@ test("a simulated Facebook post shows its photos, and a second post cannot use t
   expect(errorOf(await feed({ attached_media: attach(one) }))).toEqual([400, 100, 1_366_051]);
 });
 
+test("with the setting `repeatedPosts`, the simulated Facebook takes the text and the photos of a post again", async () => {
+  await simulator.control("/settings", { repeatedPosts: "accepted" });
+  const form = { message: "Same", attached_media: attach(await uploadPhoto(1)) };
+  for (const sent of [form, form, { message: "Same" }, { message: "Same" }])
+    expect((await feed(sent)).status).toBe(200);
+  expect(await visible()).toHaveLength(4);
+});
+
 test.each<[string, Record<string, string>]>([
   ["no content", {}],
   ["an unknown parameter", { message: "x", mesage: "y" }],

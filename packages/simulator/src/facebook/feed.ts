@@ -59,12 +59,13 @@ function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): Faceboo
   const attached = parameters.json("attached_media") ?? [];
   if (!Array.isArray(attached) || attached.length > MAX_PHOTOS)
     return refuseParameter(`Param attached_media must be an array of at most ${MAX_PHOTOS}.`);
+  const mayRepeat = network.world.settings.values.repeatedPosts === "accepted";
   return attached.map((one: unknown) => {
     const id = isRecord(one) ? one["media_fbid"] : undefined;
     const photo = typeof id === "string" ? network.photos.get(id) : undefined;
     if (photo === undefined || photo.page !== account.externalId || !existsAt(photo, now))
       return refuseParameter("Param attached_media must name photos of this Page.");
-    return photo.post === null
+    return photo.post === null || mayRepeat
       ? photo
       : refuseGraph({
           code: 100,

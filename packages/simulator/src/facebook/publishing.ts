@@ -97,6 +97,7 @@ export function refuseDuplicate(
   { message, link, photos }: Pick<FacebookPost, "message" | "link" | "photos">,
   now: number,
 ): void {
+  if (network.world.settings.values.repeatedPosts === "accepted") return;
   const [newest] = network.world.posts
     .newestFirst(account)
     .filter(({ createdAt, deletedAt }) => createdAt <= now && deletedAt === null);

@@ -46,6 +46,11 @@ const CHOICES = {
   /** When it is reached, X refuses every call. */
   xUsageCap: ["open", "reached"],
   facebookVideos: ["allowed", "refused"],
+  /**
+   * Whether Facebook and X refuse a post that repeats the text or the photos of an earlier one.
+   * They do not say for how long they do, so no proof that posts are published once may rest on it.
+   */
+  repeatedPosts: ["refused", "accepted"],
 } as const;
 
 type Choices = { readonly [Name in keyof typeof CHOICES]: (typeof CHOICES)[Name][number] };

@@ -173,7 +173,9 @@ export function createTweet(network: XNetwork, xCall: XCall): Reply {
   const { text, replyTo, replySettings } = body;
   if (replyTo !== undefined) checkReply(network, xCall, replyTo);
   const content = { text, media, replyTo };
-  if (network.tweets.hasDuplicate(account, content, now)) throw new Refused(DUPLICATE);
+  const areRepeatedRefused = network.world.settings.values.repeatedPosts === "refused";
+  if (areRepeatedRefused && network.tweets.hasDuplicate(account, content, now))
+    throw new Refused(DUPLICATE);
   const id = network.world.snowflakes.next(now);
   const post = network.world.posts.add({
     platform: "x",

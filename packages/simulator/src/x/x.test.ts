@@ -66,6 +66,8 @@ test("the simulated X refuses a tweet with the same content as an earlier tweet 
   await simulator.call("DELETE", `/x/2/tweets/${id}`, { token });
   expect((await publish("once")).status).toBe(201);
   expect((await publish("once")).status).toBe(403);
+  await simulator.control("/settings", { repeatedPosts: "accepted" });
+  expect((await publish("once")).status).toBe(201);
 });
 
 test("a simulated X timeline returns links as t.co links and escapes markup, and the control API shows the text as sent", async () => {

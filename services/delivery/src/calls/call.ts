@@ -48,7 +48,7 @@ export interface Call {
   readonly callNumber: number;
   readonly calledAt: Date | null;
   readonly callUntil: Date | null;
-  /** Searches of the platform start from then. */
+  /** Searches of the platform start from then. Not null: a call took effect, or may have. */
   readonly firstUnknownAt: Date | null;
   /** Also those whose outcome became known later. */
   readonly unknownCount: number;

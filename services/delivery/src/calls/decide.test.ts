@@ -805,6 +805,7 @@ test.each<[string, CallKind, Call, CallEvent, object | undefined]>([
       status: "queued",
       wakeAt: at(90_000),
       retryCount: 1,
+      firstUnknownAt: at(-100),
       errorCode: "platform_unavailable",
       errorMessage: "no answer",
     },

@@ -224,7 +224,9 @@ function onUnknown<C extends Call>(
     const isLimit = limitedForMs !== undefined;
     const code = isLimit ? "rate_limited" : "platform_unavailable";
     const limit = isLimit ? { isLimit, retryAfterMs: limitedForMs } : {};
-    return onRetryable(snapshot, { kind: "retryable", code, message, ...limit }, notBefore);
+    const uncertain: C = { ...call, firstUnknownAt: call.firstUnknownAt ?? call.calledAt };
+    const failure = { kind: "retryable", code, message, ...limit } as const;
+    return onRetryable({ ...snapshot, call: uncertain }, failure, notBefore);
   }
   const uncertain: C = {
     ...closeAttempt(toSearch(snapshot, notBefore)),

@@ -218,7 +218,8 @@ test("claims and marks read few rows, even if the statistics of the database say
     const { actions } = await claimActions(tx, { ...LIMITS, maxPerPlatform: 128 });
     expect(actions).toHaveLength(64);
     const afterClaim = await rowsRead(tx);
-    expect(afterClaim).toBeLessThan(2_000);
+    // Actions that people requested are read a second time, without the private replies.
+    expect(afterClaim).toBeLessThan(3_000);
     const requests = actions.map((action) => {
       const { id, accountId: externalAccountId } = action;
       return { ...action, callMs: 1_000, externalAccountId, callKey: id };

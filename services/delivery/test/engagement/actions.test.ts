@@ -6,6 +6,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { openDatabase } from "../publishing/fixture.ts";
 import {
+  addRule,
   CommentWorld,
   readActions,
   request,
@@ -450,6 +451,18 @@ test("of several private replies to one comment only one is stored, also when th
   expect(world.calls.map(({ kind }) => kind)).toEqual(["private_reply"]);
   expect(world.ended).toMatchObject([{ result: { kind: "sent" }, accountId: account.id }]);
   expect(await readEvents()).toEqual([]);
+});
+
+test("what a person requested does not wait behind the private replies of the account that were stored before", async () => {
+  const account = world.addAccount();
+  const ruleId = await addRule(sql(), account);
+  for (let count = 0; count < 60; count += 1)
+    await requestPrivateReply(sql(), account, { ruleId, commentId: `comment-${count}` });
+  await request(sql(), account, { type: "hide", commentId: "abusive" });
+  await using _worker = startActionWorker(database, world);
+  await untilAllEnded(sql());
+  expect(world.calls).toHaveLength(61);
+  expect(world.calls.findIndex(({ kind }) => kind === "hide")).toBeLessThan(4);
 });
 
 test("a private reply that the platform refuses as a duplicate counts as succeeded if an earlier call had no answer", async () => {

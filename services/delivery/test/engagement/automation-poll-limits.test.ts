@@ -98,6 +98,7 @@ describe("the call budget of an account", () => {
     const account = await claimAccount(automations);
     const limits = {
       leaseMs: 20_000,
+      nextUnits: 2,
       bucket: { scope: "account", isPerPost: false, unitsPerCall: 1, intervalMs: 60_000, burst: 3 },
     } as const;
     expect(await takeCalls(sql, account, { ...limits, units: 3 })).toMatchObject({
@@ -106,10 +107,83 @@ describe("the call budget of an account", () => {
     });
     const refused = await takeCalls(sql, account, { ...limits, units: 1 });
     expect(refused?.isTaken).toBe(false);
-    expect(refused?.unitWaitMs).toBeGreaterThan(50_000);
+    expect(refused?.unitWaitMs).toBeGreaterThan(110_000);
     await sql`update automation_accounts set budget_until = budget_until - interval '1 minute'`;
     expect(await takeCalls(sql, account, { ...limits, units: 1 })).toMatchObject({ isTaken: true });
   });
+});
+
+/** Goes on to the time of the next poll, when the budget has grown, and polls. */
+async function pollInTime(): Promise<void> {
+  const { sql } = automations;
+  await sql`
+    update automation_accounts
+    set budget_until = budget_until - greatest(poll_at - now(), interval '0'),
+      poll_at = now()`;
+  await automations.poll();
+}
+
+describe("while the call budget of an account allows fewer reads than it needs,", () => {
+  test("the comments on older media are read in turn with those on newer ones, which always have new comments", async () => {
+    const { platform } = automations;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    const media = [mediaId, platform.addMedia(), platform.addMedia()];
+    allow(2);
+    const first = media.map((id) => platform.comment(id, "link").id);
+    for (let polls = 0; polls < 15; polls += 1) {
+      await pollInTime();
+      for (const id of media) platform.comment(id, "link");
+    }
+    const answered = (await listRunTexts(automations, workspaceId)).map(
+      (text) => text.split(" ")[0],
+    );
+    expect(answered).toEqual(expect.arrayContaining(first));
+  });
+
+  test("the comments on older media, which are listed in turn, are read beside those on the newest, which always has new comments", async () => {
+    const { platform } = automations;
+    platform.mediaPageSize = 1;
+    const older = platform.addMedia();
+    const { workspaceId } = await createActiveRule(automations);
+    const newest = platform.addMedia();
+    allow(4);
+    const comment = platform.comment(older, "link").id;
+    for (let polls = 0; polls < 12; polls += 1) {
+      platform.comment(newest, "link");
+      await pollInTime();
+    }
+    expect(await listRunTexts(automations, workspaceId)).toContain(`${comment} prepared`);
+  });
+
+  test("a post with a backlog of comments does not keep those on other posts from being read", async () => {
+    const { platform } = automations;
+    platform.pageSize = 1;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    const flooded = platform.addMedia();
+    allow(2);
+    const comment = platform.comment(mediaId, "link").id;
+    for (let count = 0; count < 30; count += 1) platform.comment(flooded, "link");
+    for (let polls = 0; polls < 6; polls += 1) {
+      await pollInTime();
+      for (let count = 0; count < 3; count += 1) platform.comment(flooded, "link");
+    }
+    expect(await listRunTexts(automations, workspaceId)).toContain(`${comment} prepared`);
+  });
+
+  test.each([1, 2])(
+    "a poll waits until it can list the media and read a page of comments, which takes %s calls",
+    async (unitsPerPage) => {
+      const { platform, deps } = automations;
+      Object.assign(deps.settings, { commentPollMs: 100 });
+      const { workspaceId, mediaId } = await createActiveRule(automations);
+      allow(3, { unitsPerPage });
+      for (let polls = 0; polls < 4; polls += 1) {
+        platform.comment(mediaId, "link");
+        await pollInTime();
+      }
+      expect(await listRunTexts(automations, workspaceId)).toHaveLength(4);
+    },
+  );
 });
 
 test("the activation of an automation rule does not end the wait for a rate limit of the platform", async () => {

@@ -151,3 +151,52 @@ test("an action that hides a comment ends without a call after a later one of an
   await untilStatus(sql(), hide, "failed");
   expect(world.calls).toHaveLength(1);
 });
+
+test.each([
+  ["was refused", "succeeded", { kind: "refused", code: "permission_missing", message: "no" }],
+  ["got no answer", "failed", { kind: "unknown", message: "timeout" }],
+] as const)(
+  "an action that hides a comment and that waited while a later one of another workspace %s ends as %s",
+  async (_title, status, answer) => {
+    const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
+    world.reactions = [...Array.from({ length: 4 }, () => () => answer), () => ({ kind: "done" })];
+    const hide = await request(sql(), first, { type: "hide" });
+    await sql()`update comment_actions set wake_at = now() + interval '1 hour' where id = ${hide}`;
+    await using _worker = startActionWorker(database, world, { settings });
+    const unhide = await request(sql(), second, { type: "unhide" });
+    await untilStatus(sql(), unhide, "failed");
+    world.reactions = [];
+    await sql()`update comment_actions set wake_at = now() where id = ${hide}`;
+    await sql()`update comment_action_queues set wake_at = now()`;
+    await untilStatus(sql(), hide, status);
+  },
+);
+
+test("an action that hides a comment waits for the answer to the call of a later one of another workspace", async () => {
+  const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  world.reactions = [
+    async () => {
+      await answered;
+      return { kind: "refused", code: "permission_missing", message: "no" };
+    },
+  ];
+  const hide = await request(sql(), first, { type: "hide" });
+  await sql()`update comment_actions set wake_at = now() + interval '1 hour' where id = ${hide}`;
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
+  const unhide = await request(sql(), second, { type: "unhide" });
+  await eventually(() => world.calls.length === 1);
+  await sql()`update comment_actions set wake_at = now() where id = ${hide}`;
+  await sql()`update comment_action_queues set wake_at = now()`;
+  await eventually(async () => {
+    const [row] = await sql()<{ fence: number }[]>`
+      select fence::int as fence
+      from comment_actions
+      where id = ${hide}`;
+    return (row?.fence ?? 0) > 1;
+  });
+  expect(world.calls).toHaveLength(1);
+  answer();
+  await untilStatus(sql(), unhide, "failed");
+  await untilStatus(sql(), hide, "succeeded");
+});

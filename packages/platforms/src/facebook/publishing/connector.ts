@@ -85,7 +85,12 @@ function publish(
     return publishDirectly(site, publication, handles, guard);
   const video = kind === "video" ? uploadedVideo(handles) : undefined;
   return video?.stage === "uploaded"
-    ? publishUploaded(toGraphSite(videoApiOf(api), publication), publication, video.session, guard)
+    ? publishUploaded(
+        { site, videoSite: toGraphSite(videoApiOf(api), publication) },
+        publication,
+        video,
+        guard,
+      )
     : publishPrepared(site, kind, publication, handles, guard);
 }
 

@@ -14,7 +14,7 @@ import { MEANINGS } from "./error-meanings.ts";
 import { kindOf, preparedId } from "./post-kind.ts";
 import { photoIds } from "./post-steps.ts";
 
-const READ_TIMEOUT_MS = 5000;
+export const READ_TIMEOUT_MS = 5000;
 const SITE = "https://www.facebook.com";
 
 function derivePermalink(id: string): string {

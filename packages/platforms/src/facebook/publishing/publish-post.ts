@@ -3,15 +3,16 @@ import { edgeOf } from "#src/graph-api/graph-request.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
-import { type ApiCall, type Site, toRequest } from "#src/publishing/caller.ts";
+import { type ApiCall, ask, type Site, toRequest } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { notPrepared, type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { idIn, videoTexts } from "./calls.ts";
 import { isLinkRefused, MEANINGS, WITHOUT_LINK } from "./error-meanings.ts";
-import { readPermalink } from "./page-posts.ts";
+import { READ_TIMEOUT_MS, readPermalink } from "./page-posts.ts";
 import { type FacebookKind, mayStayDraft, preparedId } from "./post-kind.ts";
 import { photoIds, toPostFields } from "./post-steps.ts";
+import { askVideo } from "./video-status.ts";
 import { finishBody } from "./video-step.ts";
 
 /** The call has no idempotency key, and only its answer contains the id of the post. */
@@ -63,6 +64,48 @@ function toCall(kind: FacebookKind, publication: Publication, id: string): ApiCa
   }
 }
 
+interface Prepared {
+  readonly kind: FacebookKind;
+  readonly id: string;
+}
+
+/** Undefined when Facebook does not say it. */
+async function isShown(site: Site, { kind, id }: Prepared): Promise<boolean | undefined> {
+  const graph = { ...site, signal: AbortSignal.timeout(READ_TIMEOUT_MS) };
+  if (kind === "post") {
+    const query = { fields: "is_published" };
+    const answer = await ask(graph, { path: encodeURIComponent(id), query });
+    const flag = answer.kind === "answer" ? answer.json?.is_published : undefined;
+    return typeof flag === "boolean" ? flag : undefined;
+  }
+  const asked = await askVideo(graph, id);
+  if (!("status" in asked)) return undefined;
+  const { isPublished, flag, publishing } = asked.status;
+  return isPublished || (publishing === "not_started" ? flag : undefined);
+}
+
+/**
+ * A refused call may repeat one that published the post and whose answer was lost: Facebook then
+ * may refuse it as a call with a wrong parameter, which says nothing of the content. So the post
+ * itself decides.
+ */
+async function toPreparedFailure(
+  site: Site,
+  prepared: Prepared,
+  answer: PlatformAnswer,
+): Promise<Outcome> {
+  const failure = toVisibleFailure(answer, MEANINGS);
+  const isAboutContent =
+    failure.kind === "refused" && /^(content|media)_rejected$/.test(failure.code);
+  if (!isAboutContent) return failure;
+  const shown = await isShown(site, prepared);
+  if (shown === false) return failure;
+  const { message } = failure;
+  if (shown === undefined) return { kind: "unknown", message };
+  const permalink = await readPermalink(site, prepared.id);
+  return { kind: "published", externalId: prepared.id, permalink };
+}
+
 export async function publishPrepared(
   site: Site,
   kind: FacebookKind,
@@ -74,7 +117,8 @@ export async function publishPrepared(
   if (id === undefined) return notPrepared("the post was not prepared");
   const sent = await sendOnce(toRequest(site, toCall(kind, publication, id)), guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
-  if (sent.status !== 200 || sent.json?.success !== true) return toVisibleFailure(sent, MEANINGS);
+  if (sent.status !== 200 || sent.json?.success !== true)
+    return await toPreparedFailure(site, { kind, id }, sent);
   if (kind === "reel" || (kind === "video" && mayStayDraft(publication)))
     return { kind: "pending", afterMs: VIDEO_CHECK_MS };
   const permalink = await readPermalink(site, id);
@@ -88,23 +132,20 @@ const UPLOAD_ENDED: ReadonlySet<number | undefined> = new Set([6000, 6001]);
  * publish a second video.
  */
 export async function publishUploaded(
-  videoSite: Site,
+  { site, videoSite }: { readonly site: Site; readonly videoSite: Site },
   publication: Publication,
-  session: string,
+  { id, session }: { readonly id: string; readonly session: string },
   guard: SendGuard,
 ): Promise<Outcome> {
   const body = finishBody(publication, session, true);
   const call = { method: "POST", path: edgeOf(publication, "videos"), body } as const;
   const sent = await sendOnce(toRequest(videoSite, call), guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
-  return sent.status === 200 && sent.json?.success === true
-    ? { kind: "pending", afterMs: VIDEO_CHECK_MS }
-    : toUploadedFailure(sent);
-}
-
-function toUploadedFailure(answer: PlatformAnswer): Outcome {
-  const failure = toVisibleFailure(answer, MEANINGS);
-  const { message } = failure;
-  const isEnded = UPLOAD_ENDED.has(readGraphError(answer)?.code);
-  return failure.kind === "refused" && isEnded ? { kind: "unknown", message } : failure;
+  if (sent.status === 200 && sent.json?.success === true)
+    return { kind: "pending", afterMs: VIDEO_CHECK_MS };
+  const failure = await toPreparedFailure(site, { kind: "video", id }, sent);
+  const isEnded = UPLOAD_ENDED.has(readGraphError(sent)?.code);
+  return failure.kind === "refused" && isEnded
+    ? { kind: "unknown", message: failure.message }
+    : failure;
 }

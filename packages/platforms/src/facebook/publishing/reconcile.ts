@@ -3,7 +3,13 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { elapsedMs, isLastLookDue, lookAfter, nextLook } from "#src/publishing/look-schedule.ts";
+import {
+  elapsedMs,
+  isLastLookDue,
+  lookAfter,
+  nextLook,
+  repeatLook,
+} from "#src/publishing/look-schedule.ts";
 import { refused } from "#src/publishing/outcome.ts";
 import { judgeMatchingPosts } from "#src/publishing/search.ts";
 import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
@@ -43,25 +49,32 @@ const MAX_VIDEO_MS = 30 * MINUTE_MS;
 const VIDEO_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 
 /**
- * Repeating the publishing call is harmless and also resolves the outcome, except during a rate
- * limit.
+ * Repeating a call that only sets the flag of a prepared post is harmless and also resolves the
+ * outcome, except during a rate limit.
  */
-function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
-  if (answer.kind === "no_answer") return { kind: "repeat" };
-  if (isMissing(answer))
+function onUnreadable(
+  answer: PlatformAnswer | NoAnswer,
+  { isFlag, call }: { readonly isFlag: boolean; readonly call: UnknownCall },
+): Verdict {
+  const failure = answer.kind === "answer" ? toGraphFailure(answer, MEANINGS) : undefined;
+  if (answer.kind === "answer" && isMissing(answer))
     return nextLook(call) ?? cannotTell("Facebook no longer finds the prepared post");
-  const failure = toGraphFailure(answer, MEANINGS);
-  if (failure?.kind !== "retryable") return { kind: "repeat" };
-  return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
+  if (failure?.kind === "retryable")
+    return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
+  if (isFlag) return { kind: "repeat" };
+  return failure === undefined
+    ? repeatLook(call)
+    : cannotTell(`Facebook refuses to show the video: ${failure.message}`);
 }
 
 async function lookAtPost(graph: Caller, id: string, call: UnknownCall): Promise<Verdict> {
   const query = { fields: "is_published,permalink_url" };
   const answer = await ask(graph, { path: encodeURIComponent(id), query });
-  if (answer.kind === "no_answer" || answer.status !== 200) return onUnreadable(answer, call);
+  const unreadable = () => onUnreadable(answer, { isFlag: true, call });
+  if (answer.kind === "no_answer" || answer.status !== 200) return unreadable();
   const { json } = answer;
   if (json?.is_published === true) return present(id, toPermalink(id, text(json, "permalink_url")));
-  return json?.is_published === false ? NOT_PUBLISHED : onUnreadable(answer, call);
+  return json?.is_published === false ? NOT_PUBLISHED : unreadable();
 }
 
 const DRAFT = refused(
@@ -110,7 +123,7 @@ async function lookAtVideo(
 ): Promise<Verdict> {
   const mayBeDraft = !isReel && mayStayDraft(publication);
   const asked = await askVideo(graph, id);
-  if (!("status" in asked)) return onUnreadable(asked.answer, call);
+  if (!("status" in asked)) return onUnreadable(asked.answer, { isFlag, call });
   const { status } = asked;
   const isShown = !isReel && !mayBeDraft && status.processing === "complete";
   if (status.isPublished || (isShown && call.isPending === true))

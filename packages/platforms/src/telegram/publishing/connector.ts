@@ -113,6 +113,12 @@ function toMessages(answer: PlatformAnswer): readonly JsonObject[] {
   return list(answer.json, "result").flatMap<JsonObject>((one) => object({ one }, "one") ?? []);
 }
 
+/**
+ * In place of the id of a message that Telegram sends by itself later, for example a video to a
+ * large chat (Bot API, `Message`). A bot never learns the id.
+ */
+const SENT_LATER = 0;
+
 function toOutcome(answer: PlatformAnswer, accountId: string): Outcome {
   if (answer.json?.ok === false && answer.status < 500) return toFailure(answer);
   const messages = toMessages(answer);
@@ -122,6 +128,7 @@ function toOutcome(answer: PlatformAnswer, accountId: string): Outcome {
   const isWhole = answer.json?.ok === true && ids.length === messages.length;
   if (!isWhole || message === undefined || first === undefined)
     return { kind: "unknown", message: describeStatus(answer) };
+  if (ids.includes(SENT_LATER)) return { kind: "published", externalId: null, permalink: null };
   return {
     kind: "published",
     externalId: toExternalId(ids),

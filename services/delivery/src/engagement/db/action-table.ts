@@ -4,7 +4,7 @@ import { isDisplacedOrDoubtful, type MarkedTable } from "#src/calls/marks.ts";
 import { markedAssignments, markedTypes, toMarkedRow } from "#src/calls/table.ts";
 import { isStopped } from "#src/db/stopped-workspaces.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
-import { isBehindVisibility, isOvertaken } from "./hidden-comments.ts";
+import { isBehindVisibility, isBesideLater, isOvertaken } from "./hidden-comments.ts";
 import { DOUBT, doubtfulActions, isDoubtful, searchFrom } from "./restore-doubts.ts";
 
 /** And was not paused since the private reply was stored. */
@@ -41,7 +41,7 @@ export type ActionReason =
   | "rule_inactive"
   /** Also if the operator blocked private replies only for a time. */
   | "sending_blocked"
-  /** A later action on the comment has been called. */
+  /** A later action on the comment took effect, or may have. */
   | "duplicate_detected";
 
 type ActionKey = { readonly id: string };
@@ -62,6 +62,7 @@ export const ACTION_TABLE: MarkedTable<ActionKey, CommentAction, ActionReason> &
     { reason: "sending_blocked", when: sql`not ${isAllowed(sql)}` },
     { reason: "duplicate_detected", when: isOvertaken(sql, sql`k.external_account_id`) },
     { reason: "busy", when: isBehindVisibility(sql, sql`k.external_account_id`) },
+    { reason: "busy", when: isBesideLater(sql, sql`k.external_account_id`) },
   ],
   allowed: (sql) => sql`allowed as (select id, external_account_id, call_ms from ours)`,
   mark: (sql) => sql``,

@@ -73,10 +73,18 @@ export async function keepLease(
   return row?.now;
 }
 
+export interface CallLimits {
+  readonly bucket: Bucket;
+  /** Which the next poll needs to be of any use. */
+  readonly nextUnits: number;
+  readonly leaseMs: number;
+}
+
 interface TakenCalls {
   /** Whether the units were used. If not, the calls must not be made. */
   readonly isTaken: boolean;
   readonly unitsLeft: number;
+  /** Until `nextUnits` can be used. */
   readonly unitWaitMs: number;
 }
 
@@ -87,8 +95,9 @@ export async function takeCalls(
   {
     units,
     bucket: { burst, intervalMs },
+    nextUnits,
     leaseMs,
-  }: { readonly units: number; readonly bucket: Bucket; readonly leaseMs: number },
+  }: CallLimits & { readonly units: number },
 ): Promise<TakenCalls | undefined> {
   const [row] = await sql<TakenCalls[]>`
     with budget as materialized (
@@ -114,7 +123,7 @@ export async function takeCalls(
       returning b.is_taken, case when b.is_taken then b.used + ${units}::float8 else b.used end as used
     )
     select is_taken, floor(${burst}::float8 - used)::int as units_left,
-      greatest(used + 1 - ${burst}::float8, 0) * ${intervalMs}::float8 as unit_wait_ms
+      greatest(used + ${nextUnits}::float8 - ${burst}::float8, 0) * ${intervalMs}::float8 as unit_wait_ms
     from taken`;
   return row;
 }

@@ -1,4 +1,4 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, SqlFragment } from "@postrider/shared/postgres";
 import type { CommentPosition, HiddenRange } from "#src/engagement/domain/merge-hidden-comments.ts";
 
 /**
@@ -32,11 +32,8 @@ export function isBehindVisibility(sql: ISql, externalAccountId: ReturnType<ISql
     ))`;
 }
 
-/**
- * Action `t` hides or shows a comment after a later one of the same external account, of whichever
- * workspace, was called: its own call, which is repeated after an unknown outcome, would undo that.
- */
-export function isOvertaken(sql: ISql, externalAccountId: ReturnType<ISql>) {
+/** Action `t` hides or shows a comment, and a later one of whichever workspace is in that state. */
+function hasLater(sql: ISql, externalAccountId: ReturnType<ISql>, state: SqlFragment) {
   return sql`
     (t.type in ('hide', 'unhide') and exists (
       select 1
@@ -48,7 +45,22 @@ export function isOvertaken(sql: ISql, externalAccountId: ReturnType<ISql>) {
       and later.call_until > t.created_at
       and (later.account_id = t.account_id or later.external_account_id = ${externalAccountId})
       and (later.created_at, later.id) > (t.created_at, t.id)
+      and ${state}
     ))`;
+}
+
+/**
+ * The call of a later one took effect, or may have: that of action `t`, which is repeated after an
+ * unknown outcome, would undo it. A refused one changed nothing.
+ */
+export function isOvertaken(sql: ISql, externalAccountId: ReturnType<ISql>) {
+  const isDone = sql`(later.status = 'succeeded' or later.first_unknown_at is not null)`;
+  return hasLater(sql, externalAccountId, isDone);
+}
+
+/** The call of a later one is not answered yet. */
+export function isBesideLater(sql: ISql, externalAccountId: ReturnType<ISql>) {
+  return hasLater(sql, externalAccountId, sql`later.status = 'calling'`);
 }
 
 interface MediaRef {

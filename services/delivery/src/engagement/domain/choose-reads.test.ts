@@ -30,8 +30,14 @@ function known(mediaId: string, given: Partial<WatchedMedia> = {}): WatchedMedia
   };
 }
 
-const choose = (listed: ReturnType<typeof seen>[], stored: WatchedMedia[]) =>
-  chooseReads([RULE], listed, { known: stored, now: NOW }).map(({ media }) => media.mediaId);
+function choose(
+  listed: ReturnType<typeof seen>[],
+  stored: WatchedMedia[],
+  isTurnOfOthers = false,
+): readonly string[] {
+  const turn = { known: stored, now: NOW, pollMs: 60_000, isTurnOfOthers };
+  return chooseReads([RULE], listed, turn).map(({ media }) => media.mediaId);
+}
 
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
@@ -47,6 +53,18 @@ test("a poll reads comments on at most ten older media that were never read, the
 test("a poll first reads the comments on media whose number of comments has changed, and never reads media that have no comments", () => {
   const listed = [seen("first"), seen("changed", 4), seen("empty", 0)];
   expect(choose(listed, [known("changed")])).toEqual(["changed", "first"]);
+});
+
+test("of media with a changed number of comments or an unfinished read, those whose last read is longest ago are read first, and in turn one of the others before them", () => {
+  const listed = ["new", "recent", "unfinished", "long-ago"].map((id) => seen(id, 4));
+  const stored = [
+    // A quiet one is read again late, although it was read long ago.
+    known("long-ago", { readAt: hoursAgo(-2), quietReads: 8 }),
+    known("recent", { readAt: hoursAgo(0.2) }),
+    known("unfinished", { readAt: hoursAgo(1), readCursor: "page 2" }),
+  ];
+  expect(choose(listed, stored)).toEqual(["long-ago", "unfinished", "recent", "new"]);
+  expect(choose(listed, stored, true)).toEqual(["new", "long-ago", "unfinished", "recent"]);
 });
 
 test("after a failed read of the comments on a piece of media, a changed number of comments does not make the next read earlier", () => {

@@ -26,7 +26,10 @@ export interface WatchedMedia {
   readonly readNewest: Date | null;
   /** Reads in a row that found no new comment. */
   readonly quietReads: number;
-  /** When the comments are read again even if their number has not changed. */
+  /**
+   * When the comments are read again even if their number has not changed; when their last page was
+   * read, if the read has not ended.
+   */
   readonly readAt: Date;
   /** In a row. After a failure, media are not read before `readAt`. */
   readonly failures: number;
@@ -87,7 +90,8 @@ export function afterPage(
   const newest = latest([known.readNewest, ...page.times]);
   const oldest = page.times.at(-1);
   const isEnd = page.next === undefined || (oldest !== undefined && oldest < context.floor);
-  if (!isEnd) return { ...known, readCursor: page.next ?? null, readNewest: newest };
+  if (!isEnd)
+    return { ...known, readCursor: page.next ?? null, readNewest: newest, readAt: context.now };
   const readUntil = latest([known.readUntil, newest]);
   const isQuiet = readUntil?.getTime() === known.readUntil?.getTime();
   const quietReads = isQuiet ? known.quietReads + 1 : 0;
@@ -167,17 +171,34 @@ export interface MediaRead {
   readonly commentCount: number | null;
 }
 
+/** Time in Unix milliseconds of the last page that was read of the comments; early if none was. */
+function lastReadMs(known: WatchedMedia, pollMs: number): number {
+  const { readAt, readCursor, failures, quietReads, commentCount } = known;
+  const waitMs =
+    readCursor === null && failures === 0 ? quietMs(quietReads, { commentCount, pollMs }) : 0;
+  return readAt.getTime() - waitMs;
+}
+
+interface ReadTurn {
+  /** What is stored about media that were read before. */
+  readonly known: readonly WatchedMedia[];
+  readonly now: Date;
+  readonly pollMs: number;
+  /** Whether it is the turn of media whose number of comments has not changed. */
+  readonly isTurnOfOthers: boolean;
+}
+
 /**
  * Returns the media whose comments are to be read: first those whose number of comments has changed
- * or whose read has not ended, newest first, then some media that were never read, then some whose
- * last read is long ago.
- *
- * @param known What is stored about media that were read before.
+ * or whose read has not ended, then some media that were never read, then some whose last read is
+ * long ago. The call budget of the account may end the reads early, and media that always have new
+ * comments must not keep the others from ever being read: so of the first, those whose last read is
+ * longest ago come first, and sometimes one of the others comes before them.
  */
 export function chooseReads(
   rules: readonly AutomationRule[],
   listed: readonly OwnedMedia[],
-  { known, now }: { readonly known: readonly WatchedMedia[]; readonly now: Date },
+  { known, now, pollMs, isTurnOfOthers }: ReadTurn,
 ): readonly MediaRead[] {
   const oldestActivation = oldestActivationOf(rules);
   const byId = new Map(known.map((media) => [media.mediaId, media]));
@@ -189,15 +210,18 @@ export function chooseReads(
       const media = byId.get(seen.id) ?? newMedia(seen, { oldestActivation });
       const isChanged = media.readCursor !== null || hasNewCount(media, seen);
       const isDue = isReadDue(media, seen, now);
-      return { media, commentCount: seen.commentCount, isKnown, isChanged, isDue };
+      const readMs = lastReadMs(media, pollMs);
+      return { media, commentCount: seen.commentCount, isKnown, isChanged, isDue, readMs };
     })
     .filter(({ isDue }) => isDue);
+  const changed = due.filter(({ isChanged }) => isChanged).toSorted((a, b) => a.readMs - b.readMs);
   const unchanged = due
     .filter(({ isChanged }) => !isChanged)
     .toSorted((a, b) => a.media.readAt.getTime() - b.media.readAt.getTime());
-  return [
-    ...due.filter(({ isChanged }) => isChanged),
+  const others = [
     ...unchanged.filter(({ isKnown }) => !isKnown).slice(0, MAX_FIRST),
     ...unchanged.filter(({ isKnown }) => isKnown).slice(0, MAX_UNCHANGED),
   ];
+  const before = isTurnOfOthers ? 1 : 0;
+  return [...others.slice(0, before), ...changed, ...others.slice(before)];
 }

@@ -66,6 +66,8 @@ export class Stage implements AsyncDisposable {
     await stage.control("POST", "settings", {
       quotas: false,
       tiktokWholeVideoBytes: 0,
+      // A second post must be seen and not refused.
+      repeatedPosts: "accepted",
     });
     return stage;
   }

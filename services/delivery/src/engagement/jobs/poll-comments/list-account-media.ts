@@ -25,32 +25,35 @@ export async function listAccountMedia(
   calls: PollCalls,
   connector: PrivateRepliesConnector,
   rules: readonly AutomationRule[],
-  mediaCursor: string | null,
+  { mediaCursor, isTurnOfOthers }: Pick<Turn, "mediaCursor" | "isTurnOfOthers">,
 ) {
   const named = namedBy(rules);
   if (named?.length === 1) return toListed(await readNamed(calls, connector, named));
   const newest = await listPage(calls, connector, undefined);
   if (newest.kind !== "media") return newest;
-  return await addOlder(calls, connector, { newest, named, mediaCursor });
+  return await addOlder(calls, connector, { newest, named, mediaCursor, isTurnOfOthers });
 }
 
 interface Turn {
   readonly newest: OwnedMediaPage;
   readonly named: readonly string[] | undefined;
   readonly mediaCursor: string | null;
+  /** Whether they are listed although few units are left. */
+  readonly isTurnOfOthers: boolean;
 }
 
 /** If there are older ones and the call budget allows it. */
 async function addOlder(
   calls: PollCalls,
   connector: PrivateRepliesConnector,
-  { newest, named, mediaCursor }: Turn,
+  { newest, named, mediaCursor, isTurnOfOthers }: Turn,
 ) {
   const listed = new Set(newest.media.map(({ id }) => id));
   const unlisted = named?.filter((id) => !listed.has(id));
   const hasOlder = unlisted === undefined ? newest.next !== undefined : unlisted.length > 0;
   if (!hasOlder) return toListed({ ...newest, next: undefined });
-  const units = calls.unitsLeft - KEPT_UNITS;
+  const { unitsPerPage } = connector.pollBudget;
+  const units = calls.unitsLeft - (isTurnOfOthers ? unitsPerPage : KEPT_UNITS);
   if (units <= 0) return toListed({ ...newest, next: mediaCursor ?? undefined });
   const older = await (unlisted === undefined
     ? listPage(calls, connector, mediaCursor ?? newest.next)

@@ -119,6 +119,11 @@ async function poll(deps: AutomationDeps, account: PolledAccount): Promise<void>
 
 /** Per poll, so that one account cannot use up its platform's budget. */
 const MAX_PAGES = 20;
+/**
+ * In every fifth poll, older media and one without a new number of comments have their turn: a busy
+ * account never has units to spare for them.
+ */
+const OTHERS_EVERY = 5;
 /** Unreadable media in a row, after which the platform seems to be down. */
 const MAX_FAILED = 3;
 
@@ -126,7 +131,7 @@ type PollResult =
   | {
       readonly kind: "read";
       readonly mediaCursor: string | null;
-      /** Until another call may be made for the account. */
+      /** Until the account may list its newest media, older ones, and read a page of comments. */
       readonly unitWaitMs: number;
     }
   | { readonly kind: "idle" }
@@ -177,9 +182,13 @@ async function tryPoll(deps: AutomationDeps, account: PolledAccount): Promise<Po
   if (comments === undefined || privateReplies === undefined) return { kind: "idle" };
   try {
     const { leaseMs } = deps.settings;
-    const bucket = toBucket({ budget: privateReplies.pollBudget, maxPosts: 1 });
+    const { pollBudget: budget } = privateReplies;
+    const limits = {
+      bucket: toBucket({ budget, maxPosts: 1 }),
+      nextUnits: 2 + budget.unitsPerPage,
+    };
     const platformCalls = await PlatformCalls.open(deps, account, leaseMs / 2);
-    const calls = new PollCalls(deps.sql, account, platformCalls, { bucket, leaseMs });
+    const calls = new PollCalls(deps.sql, account, platformCalls, { ...limits, leaseMs });
     return await readNewComments({ deps, account, calls, comments, privateReplies, rules });
   } catch (error) {
     deps.logger.warn(
@@ -192,13 +201,18 @@ async function tryPoll(deps: AutomationDeps, account: PolledAccount): Promise<Po
 
 async function readNewComments(poll: Poll): Promise<PollResult> {
   const { deps, calls, privateReplies, rules, account } = poll;
-  const listed = await listAccountMedia(calls, privateReplies, rules, account.mediaCursor);
+  const { mediaCursor } = account;
+  const isTurnOfOthers = account.fence % OTHERS_EVERY === 0;
+  const turn = { mediaCursor, isTurnOfOthers };
+  const listed = await listAccountMedia(calls, privateReplies, rules, turn);
   if (listed.kind === "lost") return { kind: "lost" };
-  if (listed.kind === "exhausted") return endRead(calls, account.mediaCursor);
+  if (listed.kind === "exhausted") return endRead(calls, mediaCursor);
   if (listed.kind !== "listed") return toPollFailure(listed);
   const ids = listed.media.map(({ id }) => id);
   const known = await listWatchedMedia(deps.sql, account, ids);
-  const reads = chooseReads(rules, listed.media, { known, now: await readClock(deps.sql) });
+  const now = await readClock(deps.sql);
+  const { commentPollMs: pollMs } = deps.settings;
+  const reads = chooseReads(rules, listed.media, { known, now, pollMs, isTurnOfOthers });
   const stop = await readAll(poll, reads);
   return stop ?? endRead(calls, listed.mediaCursor);
 }

@@ -8,9 +8,12 @@ import {
   createDurationHistogram,
   createGauge,
 } from "@postrider/shared/telemetry/metrics";
-import { type PolledAccount, takeCalls } from "#src/engagement/db/automation-accounts.ts";
+import {
+  type CallLimits,
+  type PolledAccount,
+  takeCalls,
+} from "#src/engagement/db/automation-accounts.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import type { PlannedRun } from "#src/engagement/domain/plan-runs.ts";
 import type { AutomationDeps } from "#src/engagement/operations/dependencies.ts";
 import type { PlatformCalls } from "#src/engagement/operations/platform-calls.ts";
@@ -34,17 +37,12 @@ export class PollCalls {
   readonly #sql: Sql;
   readonly #account: PolledAccount;
   readonly #calls: PlatformCalls;
-  readonly #limits: { readonly bucket: Bucket; readonly leaseMs: number };
+  readonly #limits: CallLimits;
   /** Zero before the first call. */
   unitsLeft = 0;
   unitWaitMs = 0;
 
-  constructor(
-    sql: Sql,
-    account: PolledAccount,
-    calls: PlatformCalls,
-    limits: { readonly bucket: Bucket; readonly leaseMs: number },
-  ) {
+  constructor(sql: Sql, account: PolledAccount, calls: PlatformCalls, limits: CallLimits) {
     this.#sql = sql;
     this.#account = account;
     this.#calls = calls;
