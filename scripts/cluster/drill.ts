@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { basename } from "node:path";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { ensureDemoWorkspace } from "../../packages/local/src/demo/demo-workspace.ts";
 import { poll } from "../../packages/local/src/processes/poll.ts";
 import { toIdentity } from "../../packages/shared/src/identity/settings.ts";
@@ -12,8 +12,9 @@ import { startLoad } from "./load.ts";
 // IDENTITY_KEYS: scripts/cluster.ts provides both.
 const SERVICES = ["accounts", "posts", "media", "inspector", "delivery"];
 const DEPLOYMENTS = SERVICES.map((name) => `deployment/${name}`);
-const PER_SECOND = 10;
 const POST_EVERY = 10;
+/** One account would reach the platform's limit of posts in an hour. */
+const ACCOUNTS = 12;
 /** Longer than a few retries of a call, because a small cluster may be busy. */
 const PUBLISH_MS = 300_000;
 
@@ -70,6 +71,12 @@ async function evictAll(): Promise<void> {
   }
 }
 
+/** A pod that has no room on another node starts when this one takes pods again. */
+async function drain(node: string): Promise<void> {
+  await kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=10m");
+  await kubectl("uncordon", node);
+}
+
 /** The inspector reads no setting. */
 const CHANGED = DEPLOYMENTS.filter((name) => !name.endsWith("inspector"));
 
@@ -101,13 +108,26 @@ async function runStep(
   return failures.length + lost + doubled === 0 && accepted > 0;
 }
 
+async function connectAccounts(workspaceId: string): Promise<readonly string[]> {
+  const tool = ["exec", "deployment/ops", "--", "node", "dist/main.js"];
+  const options = [`--workspace=${workspaceId}`, "--simulated", `--count=${ACCOUNTS}`, "--json"];
+  const answer = await kubectl(...tool, "account", "connect", "bluesky", ...options);
+  const { accounts } = JSON.parse(answer) as { readonly accounts: readonly { id: string }[] };
+  return accounts.map(({ id }) => id);
+}
+
 async function main(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: { rate: { type: "string", default: "10" }, drain: { type: "string" } },
+  });
+  const perSecond = Number(values.rate);
+  if (!(perSecond > 0)) throw new Error(`--rate takes a number, not "${values.rate}"`);
   const identity = toIdentity("operator", [process.env.IDENTITY_KEYS ?? ""]);
   if (identity === undefined) throw new Error("IDENTITY_KEYS holds no key");
   console.log(`${await publishEverywhere(identity, PUBLISH_MS)} publications are visible`);
   const demo = { accountsUrl: "http://127.0.0.1:8081", identity, known: undefined };
-  const { apiKey, accounts } = await ensureDemoWorkspace(demo);
-  const accountId = accounts.find(({ platform }) => platform === "bluesky")?.id ?? "";
+  const { apiKey, workspaceId } = await ensureDemoWorkspace(demo);
+  const accountIds = await connectAccounts(workspaceId);
   const baseUrl = "http://127.0.0.1:8080";
   const simulatorUrl = "http://127.0.0.1:4100";
   const start = () =>
@@ -115,13 +135,18 @@ async function main(): Promise<boolean> {
       baseUrl,
       simulatorUrl,
       apiKey,
-      accountIds: [accountId],
-      perSecond: PER_SECOND,
+      accountIds,
+      perSecond,
       postEvery: POST_EVERY,
       maxRetries: 0,
     });
+  const { drain: node } = values;
+  const steps = {
+    ...STEPS,
+    ...(node === undefined ? {} : { [`${node} is drained`]: () => drain(node) }),
+  };
   let isGood = true;
-  for (const [name, change] of Object.entries(STEPS))
+  for (const [name, change] of Object.entries(steps))
     isGood = (await runStep(name, change, start)) && isGood;
   return isGood;
 }

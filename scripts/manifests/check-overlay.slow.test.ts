@@ -126,6 +126,23 @@ test("the checks of the Kubernetes manifests accept the overlay `production` wit
   ]);
 });
 
+interface ScaledObject {
+  readonly advanced: { readonly horizontalPodAutoscalerConfig: { readonly name: string } };
+}
+
+test("the component for KEDA takes over the autoscaler of an installation that runs, because `kubectl apply` leaves it and KEDA refuses a second one", () => {
+  const [autoscaler] = ofKind(render("production"), "HorizontalPodAutoscaler").filter(
+    ({ metadata }) => metadata.name === "delivery",
+  );
+  const manifests = parseManifests(renderWithComponents("scale-on-tasks"));
+  const [object] = ofKind<ScaledObject>(manifests, "ScaledObject");
+
+  expect(object?.spec?.advanced.horizontalPodAutoscalerConfig.name).toBe(autoscaler?.metadata.name);
+  expect(object?.metadata).toMatchObject({
+    annotations: { "scaledobject.keda.sh/transfer-hpa-ownership": "true" },
+  });
+});
+
 interface RouteRules {
   readonly hostnames: readonly string[];
   readonly rules: readonly {
