@@ -1,3 +1,4 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
 import { expect, test } from "vitest";
 import { startPostsForFile } from "./fixture.ts";
@@ -42,7 +43,7 @@ test("a workspace whose 500 drafts exceed its limit makes no post of another wor
   expect(results.filter((result) => result?.status === "fulfilled")).toHaveLength(3);
 });
 
-test("while 48 requests of a workspace wait for the lock on a post, requests of another workspace are answered", async () => {
+test("while 60 requests of a workspace wait for the lock on a post, requests of another workspace are answered", async () => {
   const many = workspaceOf(posts);
   const { workspaceId, id } = await many.draft();
   const locked = Promise.withResolvers<void>();
@@ -53,11 +54,13 @@ test("while 48 requests of a workspace wait for the lock on a post, requests of 
     await released.promise;
   });
   await locked.promise;
+  const metrics = { targetId: newId(), metrics: { refreshedAt: timestampFromDate(new Date()) } };
   const changes = Array.from({ length: 12 }, () => [
     posts.posts.updatePost({ workspaceId, id, content: newId() }),
     posts.posts.publishPost({ workspaceId, id }),
     posts.posts.retryPost({ workspaceId, id }),
     posts.posts.deletePost({ workspaceId, id }),
+    posts.posts.recordTargetMetrics({ workspaceId, postId: id, targets: [metrics] }),
   ]).flat();
   const ended = Promise.allSettled(changes);
 

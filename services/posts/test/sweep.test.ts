@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { repeatRequests } from "#src/operations/publish-requests.ts";
 import { deliveryOf, startPostsForFile } from "./fixture.ts";
 import type { ShownPost } from "./shown-posts.ts";
 import { publishPost } from "./workspace.ts";
@@ -36,6 +37,24 @@ test("the sweep job repeats no publish request that still waits in the outbox, h
   await posts.sweep();
 
   expect(await posts.events()).toEqual(before);
+});
+
+test("if a failure parts the targets of a post, the sweep job repeats the request of each", async () => {
+  const { id: postId, workspaceId, targets } = await publish(2);
+  await posts.sql`delete from outbox`;
+  const keys = targets.map(({ id: targetId }) => ({
+    workspaceId,
+    postId,
+    targetId,
+    generation: 1,
+  }));
+
+  for (const key of keys) await posts.sql.begin((tx) => repeatRequests(tx, [key]));
+  for (const key of keys) await posts.sql.begin((tx) => repeatRequests(tx, [key]));
+
+  expect(await posts.events()).toMatchObject(
+    keys.map(({ targetId }) => ["PostPublishRequested", { targets: [{ targetId }] }]),
+  );
 });
 
 test("while over 20,000 events wait in the outbox, the sweep job repeats nothing, but applies the reports of the delivery service", async () => {

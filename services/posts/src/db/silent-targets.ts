@@ -120,30 +120,29 @@ export async function lockRequestedTargets(
 const MAX_SEARCHED = 20_000;
 
 /**
- * Leaves out posts of which an event waits in the outbox: repeating it would not make the bus
- * faster, and in a long outage the repetitions would fill the outbox. While very many events wait,
+ * Leaves out targets that an event in the outbox names: repeating it would not make the bus faster,
+ * and in a long outage the repetitions would fill the outbox. While very many events wait,
  * leaves out all: a search of a million would take seconds for each page, with the posts locked,
  * and make the reports about other posts late, which come only from the sweep then.
  */
-export async function withoutWaiting<T extends Pick<PostRef, "postId">>(
-  sql: ISql,
-  requested: readonly T[],
-): Promise<readonly T[]> {
+export async function withoutWaiting<
+  T extends Pick<PostRef, "postId"> & Pick<TargetKey, "targetId">,
+>(sql: ISql, requested: readonly T[]): Promise<readonly T[]> {
   if (requested.length === 0) return [];
-  const [found] = await sql<[{ isCutOff: boolean; keys: string[] }]>`
+  const [found] = await sql<[{ isCutOff: boolean; payloads: string[] }]>`
     with first as materialized (
-      select key
+      select key, payload
       from outbox
       order by id
       limit ${MAX_SEARCHED + 1}
     )
-    select count(*) > ${MAX_SEARCHED} as is_cut_off, coalesce(json_agg(key) filter (
+    select count(*) > ${MAX_SEARCHED} as is_cut_off, coalesce(json_agg(payload) filter (
       where key = any(${requested.map(({ postId }) => postId)}::text[])
-    ), '[]') as keys
+    ), '[]') as payloads
     from first`;
   if (found.isCutOff) return [];
-  const waiting = new Set(found.keys);
-  return requested.filter(({ postId }) => !waiting.has(postId));
+  const waiting = found.payloads.join(" ");
+  return requested.filter(({ targetId }) => !waiting.includes(targetId));
 }
 
 export async function lockPostsOfTargets(

@@ -17,6 +17,7 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { invalidRequest, notFound, unprocessable } from "@postrider/shared/errors";
 import { assertIds, isId } from "@postrider/shared/ids";
+import { beginInTurn, readInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { listPostStatuses } from "#src/db/post-summaries.ts";
 import { findPost, listPostsByRefs, listPostsUpTo, type PostRow } from "#src/db/posts.ts";
@@ -122,10 +123,9 @@ export async function recordTargetMetrics(
     targetId,
     metrics,
   }));
-  const row = await sql.begin(async (tx) => {
-    await applyTargetMetrics(tx, reports);
-    return await findPost(tx, workspaceId, postId);
-  });
+  await beginInTurn(sql, workspaceId, (tx) => applyTargetMetrics(tx, reports));
+  // After the commit: a large post takes long to read, and reports about it wait for its lock.
+  const row = await readInTurn(sql, workspaceId, () => findPost(sql, workspaceId, postId));
   if (row === undefined) throw notFound();
   return { post: toPost(row, toLocale(locale)) };
 }
