@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
+import { setAuthorizationFailed } from "#src/db/authorizations.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
 
 const CALLBACK = "https://postrider.example/connect/callback";
@@ -70,6 +71,9 @@ test.each(PLATFORMS)(
     const credential = await fixture.credentialOf(ref);
     expect(credential).toMatchObject({ accountStatus: "active" });
     expect(await fixture.control.secrets()).toContain(credential?.accessToken);
+    // The process that lost the answer of its commit believes that it has failed.
+    await setAuthorizationFailed(fixture.sql, id, "unavailable");
+    expect(await progress(id)).toMatchObject({ status: "connected", failure: undefined });
   },
 );
 

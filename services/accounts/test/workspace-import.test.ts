@@ -8,6 +8,7 @@ import {
 } from "@postrider/shared/testing/workspace-import";
 import { expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { removalOptions } from "#src/jobs/remove-workspaces.ts";
 import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
 import { createApp, createDatabase } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
@@ -90,14 +91,17 @@ test("an import that was interrupted continues from the stored number of rows, a
 
 test("half of an imported workspace cannot be started by withdrawing its deletion, and can be deleted", async () => {
   await using given = await open();
-  const { workspaceId: id, app, row } = given;
+  const { workspaceId: id, app, row, sql } = given;
   await given.begin();
+  await given.importAll(id, given.exported);
   const cancel = app.workspaces.cancelWorkspaceDeletion({ id });
   await expect(cancel).rejects.toThrow("invalid_transition");
   const { name } = JSON.parse(row) as { name: string };
   await app.workspaces.deleteWorkspace({ id, graceSeconds: 0n, name });
   const finish = given.imports.finishWorkspaceImport({ workspaceId: id });
   await expect(finish).rejects.toThrow("invalid_transition");
+  await removalOptions(app.deps).prepare?.({ workspaceId: id } as never);
+  expect(await sql`select status from accounts`).toEqual([{ status: "disconnected" }]);
 });
 
 test("an import does not continue once the deletion of its workspace was requested, and does not withdraw the request", async () => {

@@ -181,6 +181,7 @@ export async function setAuthorizationConnected(
     where id = ${id}`;
 }
 
+/** Changes nothing if it has connected accounts: only the answer of that commit was lost. */
 export async function setAuthorizationFailed(
   sql: ISql,
   id: string,
@@ -191,5 +192,6 @@ export async function setAuthorizationFailed(
     set status = 'failed',
       failure = ${failure},
       code_verifier = null
-    where id = ${id}`;
+    where id = ${id}
+    and status <> 'connected'`;
 }

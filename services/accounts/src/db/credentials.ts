@@ -138,7 +138,8 @@ export interface HeldTokens {
 /**
  * Deletes the tokens of an account that `lockAccount` found in the same transaction, and returns
  * the tokens. The row of the credential stays and its version rises, so that a refresh in progress
- * cannot overwrite the tokens of a later connection.
+ * cannot overwrite the tokens of a later connection. The accounts of an unfinished import have no
+ * credential yet.
  */
 export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise<HeldTokens> {
   const [row] = await tx<HeldTokens[]>`
@@ -160,6 +161,5 @@ export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise
     from held
     where credentials.account_id = held.account_id
     returning held.access_token, held.refresh_token, held.attributes`;
-  if (row === undefined) throw new Error(`account ${key.accountId} has no row in credentials`);
-  return row;
+  return row ?? { accessToken: null, refreshToken: null, attributes: {} };
 }

@@ -55,6 +55,9 @@ export function sealToken(
   return sealAt(deps, placeOfToken(owner, column), text);
 }
 
+/** A workspace may run the server that says how long a token lives. */
+const MIN_REFRESH_MS = 3_600_000;
+
 export function sealTokens(deps: WithKeys, owner: TokenOwner, tokens: Tokens): SealedCredential {
   const sealed = (column: TokenColumn, text: string): string =>
     sealToken(deps, owner, column, text);
@@ -67,7 +70,8 @@ export function sealTokens(deps: WithKeys, owner: TokenOwner, tokens: Tokens): S
     lifetimeMs: lifetimeMs ?? null,
     // A job refreshes an unused refresh token after half of its lifetime. The other half remains
     // for further attempts if the platform does not answer.
-    refreshAfterMs: refreshLifetimeMs === undefined ? null : refreshLifetimeMs / 2,
+    refreshAfterMs:
+      refreshLifetimeMs === undefined ? null : Math.max(refreshLifetimeMs / 2, MIN_REFRESH_MS),
   };
 }
 
