@@ -167,6 +167,9 @@ function findWords(
   words: readonly string[],
 ): ReadonlySet<number> {
   const found = new Set<number>();
+  // The text of a state has the character before each of its words but the longest one. So these
+  // are the same at each end, and a hundred words within each other are looked at once.
+  const known = new Set<number>();
   automaton.visitEnds(text, (state, end) => {
     // All words that end here end with the same character, so none of them ends a word if a word
     // character follows.
@@ -175,7 +178,9 @@ function findWords(
     for (const id of automaton.wordsOf(state)) {
       const start = end - (words[id]?.length ?? 0);
       if (!isWordAt(text, start) || !isWordAt(text, start - 1)) found.add(id);
+      if (known.has(state)) break;
     }
+    known.add(state);
   });
   return found;
 }

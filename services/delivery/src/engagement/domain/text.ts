@@ -28,7 +28,9 @@ export function isMediaId(text: string): boolean {
  * folding: it keeps "ß" apart from "SS" and "ς" apart from "σ".
  */
 export function foldText(text: string): string {
-  const folded = normalizeInParts(foldCase(normalizeInParts(text, "NFKD")), "NFKC");
+  // Half-width voicing marks are no combining marks, but NFKD makes such marks of them.
+  const marked = text.replaceAll("\uff9e", "\u3099").replaceAll("\uff9f", "\u309a");
+  const folded = normalizeInParts(foldCase(normalizeInParts(marked, "NFKD")), "NFKC");
   return folded.replaceAll(/\s+/gu, " ").trim();
 }
 

@@ -52,15 +52,19 @@ async function measure(rules: readonly AutomationRule[], text: string) {
 }
 
 const FEW = (index: number) => "a".repeat(1 + (index % 100));
+const PRIMES = (index: number) => "′".repeat(1 + (index % 100));
 const MANY = (index: number) => String(index).padStart(5, "x").repeat(20);
 
 describe.each([
   ["the same few keywords", FEW],
   ["5,000 different long keywords", MANY],
+  ["a hundred keywords within each other, without letters", PRIMES],
 ])("a page of the longest comments and 100 rules with %s", (_, keyword) => {
   test.each([
     ["a ligature that stands for 18 characters", "\ufdfa"],
     ["combining marks in changing order", "\u0301\u0316"],
+    ["half-width voicing marks in changing order", "\uff9e\u0300"],
+    ["a character that stands for four primes", "⁗"],
     ["one long word", "a"],
     ["words that are keywords", "a "],
     ["parts of keywords", "xxxx1"],
