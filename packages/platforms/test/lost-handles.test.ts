@@ -4,7 +4,7 @@ import { EnvReader } from "@postrider/shared/config";
 import { afterAll, expect, test } from "vitest";
 import { PLATFORM_IDS } from "#src/platform-id.ts";
 import { createConnectors, readPublishingSettings } from "#src/platforms.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import { PUBLICATION } from "./publication.ts";
 import { mp4Media, pngMedia } from "./test-media.ts";
 import { signal } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
@@ -31,20 +31,6 @@ function connectorsWith(environment: Readonly<Record<string, string>>) {
 
 const CONNECTORS = ["on", "off"].map((mode) => connectorsWith({ FACEBOOK_TWO_PHASE: mode }));
 
-const PUBLICATION: Publication = {
-  targetId: "01936a5e-0000-7000-8000-000000000000",
-  text: "hello",
-  title: "hello",
-  privacy: "public",
-  tags: [],
-  settings: {},
-  externalId: "me",
-  username: "me",
-  accessToken: "token",
-  attributes: {},
-  media: [],
-};
-
 test.each(PLATFORM_IDS)(
   "the %s connector never permits another publishing call of a post whose handles are lost and that the platform does not show",
   async (id) => {
@@ -56,7 +42,7 @@ test.each(PLATFORM_IDS)(
     });
     for (const connectors of CONNECTORS)
       for (const media of [[], [pngMedia(1)], [mp4Media(1000)]]) {
-        const publication = { ...PUBLICATION, media };
+        const publication = { ...PUBLICATION, title: "hello", privacy: "public", media };
         for (const look of [connectors[id].reconcile, connectors[id].findMatchingPost]) {
           const verdict = await look?.(publication, {}, call, signal);
           expect(verdict?.kind ?? "cannot_tell").toMatch(/^(?:cannot_tell|look_again)$/);
