@@ -153,6 +153,17 @@ test("the gateway reads a list of posts only after it has reserved memory for th
   expect(await statusOf(await patient.get("/posts"))).toBe(200);
 });
 
+test("a request for a list of one post reserves less memory than a request for a whole page of posts", async () => {
+  const gate = Promise.withResolvers<void>();
+  Object.assign(patient, { content: "short", mayList: gate.promise });
+  const lists = Array.from({ length: 14 }, async () =>
+    statusOf(await patient.get("/posts?limit=1")),
+  );
+  await eventually(() => patient.calls === 14);
+  gate.resolve();
+  expect(await Promise.all(lists)).toEqual(Array(14).fill(200));
+});
+
 test("a list of posts that exceeds its reserved bytes takes the additional bytes from the limit of its workspace", async () => {
   for (let count = 0; count < 2; count += 1) patient.requestWithoutReading("/posts");
   await eventually(() => patient.calls === 2);

@@ -182,6 +182,8 @@ declare module "fastify" {
      * this number of bytes is reserved for its answer.
      */
     readonly answerBytes?: number;
+    /** Maximum size, in bytes, of one entry of a list, so that a short page reserves less. */
+    readonly itemBytes?: number;
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /**
      * The limit per remote address to which requests to a route count that needs no API key: that

@@ -70,6 +70,8 @@ interface Operation {
   readonly timeoutMs?: number;
   /** Maximum size, in bytes, of an answer of the operation, if it can be large. */
   readonly answerBytes?: number;
+  /** Maximum size, in bytes, of one entry of a list whose query has a `limit`. */
+  readonly itemBytes?: number;
   readonly params?: TSchema;
   readonly querystring: TSchema;
   readonly headers?: TProperties;
@@ -141,15 +143,15 @@ const ERRORS = {
 };
 
 export function operation(options: Operation) {
-  const { scope, isExtension, timeoutMs, answerBytes, response, tags, headers, ...rest } = options;
-  const { description, errors: _errors, ...schema } = rest;
+  const { scope, isExtension, timeoutMs, answerBytes, itemBytes, ...described } = options;
+  const { response, tags, headers, description, errors: _errors, ...schema } = described;
   const answers = Object.entries(response).map(([status, answer]) => [
     status,
     describeAnswer(answer),
   ]);
   const needs = `Requires the scope \`${scope}\`.`;
   return {
-    config: defined({ scope, timeoutMs, answerBytes }),
+    config: defined({ scope, timeoutMs, answerBytes, itemBytes }),
     schema: {
       ...schema,
       ...(isExtension === true ? { "x-postrider-extension": true } : {}),

@@ -48,8 +48,9 @@ beforeEach(async () => {
   });
   app.setErrorHandler((_error, _request, reply) => reply.code(429).send());
   addUnsentAnswerLimit(app, LIMITS);
-  const config = { answerBytes: 2 * MEBIBYTE };
-  app.get("/held", { config }, () => {
+  const config = { answerBytes: 2 * MEBIBYTE, itemBytes: MEBIBYTE / 4 };
+  const querystring = { type: "object", properties: { limit: { type: "integer" } } };
+  app.get("/held", { config, schema: { querystring } }, () => {
     held += 1;
     return gate.promise;
   });
@@ -70,13 +71,13 @@ async function get(path: string, { workspaceId, address = "192.0.2.1" }: Caller)
 }
 
 /**
- * Requests an answer of 2 MiB for each caller. Returns once each request is refused or holds the
- * bytes of its answer.
+ * Requests an answer of 2 MiB for each caller, or a page that is limited to fewer bytes. Returns
+ * once each request is refused or holds the bytes of its answer.
  */
-async function holdAnswers(callers: readonly Caller[]): Promise<void> {
+async function holdAnswers(callers: readonly Caller[], path = "/held"): Promise<void> {
   let refused = 0;
   unread = callers.map(async (caller) => {
-    if ((await get("/held", caller)) === 429) refused += 1;
+    if ((await get(path, caller)) === 429) refused += 1;
   });
   await eventually(() => held + refused === callers.length);
 }
@@ -93,6 +94,14 @@ test("twenty workspaces that do not read their large answers leave memory for th
 test("one workspace can use its whole share of the memory for unsent answers while no other workspace has unsent answers", async () => {
   await holdAnswers(repeat(5, () => ({ workspaceId: "w" })));
   expect(held).toBe(4);
+});
+
+test("short pages of one workspace reserve only the bytes of their entries, so that more of them are read at once", async () => {
+  await holdAnswers(
+    repeat(40, () => ({ workspaceId: "w" })),
+    "/held?limit=1",
+  );
+  expect(held).toBe(32);
 });
 
 test("unsent answers to requests without a workspace do not use the memory that is reserved for workspaces", async () => {

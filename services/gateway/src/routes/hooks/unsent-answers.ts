@@ -46,8 +46,11 @@ function tooManyUnsent(): ServiceError {
 /**
  * Returns what the gateway knows about the answer to a request before it carries out the request.
  */
-function expectAnswer({ routeOptions, method, body, bodyBytes }: FastifyRequest): ExpectedAnswer {
-  const { answerBytes: bytes = 0, expectAnswer: expect } = routeOptions.config;
+function expectAnswer(request: FastifyRequest): ExpectedAnswer {
+  const { routeOptions, method, body, bodyBytes } = request;
+  const { answerBytes = 0, itemBytes = Infinity, expectAnswer: expect } = routeOptions.config;
+  const { limit = Infinity } = request.query as { readonly limit?: number };
+  const bytes = Math.min(answerBytes, limit * itemBytes);
   const isRead = method === "GET" || method === "HEAD";
   const expected = expect?.(body) ?? { bytes, isRead };
   const fromBody = bodyBytes < SMALL_BYTES ? 0 : bodyBytes;

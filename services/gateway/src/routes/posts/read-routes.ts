@@ -116,6 +116,7 @@ export function registerReadRoutes(
     tags: ["posts"],
     scope: "posts:read",
     answerBytes: ANSWER_BYTES.page,
+    itemBytes: ANSWER_BYTES.post,
     querystring: ListPostsQuery,
     response: { 200: { description: "A page of posts.", body: PostList } },
   });
