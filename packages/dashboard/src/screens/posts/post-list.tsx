@@ -1,6 +1,6 @@
 import type { Account, PostSummary } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
-import { memo, useMemo } from "react";
+import { memo, useDeferredValue, useMemo } from "react";
 import { FarRows } from "../../kit/far-rows.tsx";
 import { toChunks } from "../../kit/to-chunks.ts";
 import { useIsNear } from "../../kit/use-is-near.ts";
@@ -32,7 +32,9 @@ export const PostList = memo(function PostList({
 }) {
   const { zone } = useSettings();
   const now = useNow();
-  const days = useMemo(() => groupByDay(posts, zone, now), [posts, zone, now]);
+  // A page of further posts is drawn in short tasks.
+  const drawn = useDeferredValue(posts);
+  const days = useMemo(() => groupByDay(drawn, zone, now), [drawn, zone, now]);
   const words = useRowWords(posts);
   const accounts = useAccounts();
   return days.map(({ day, ...rest }, index) => {
