@@ -15,6 +15,7 @@ import {
 } from "#src/authorization/permissions.ts";
 import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
+import { isTemporary } from "./failures.ts";
 import { nextOf } from "./graph-request.ts";
 import type { GraphApp } from "./token-owner.ts";
 
@@ -63,8 +64,11 @@ async function askForPage(
   return await askPlatform({ method: "GET", url, headers: bearer(token) }, signal);
 }
 
-function isRefused({ status, json }: PlatformAnswer): boolean {
-  return status >= 400 && status < 500 && status !== 429 && json !== undefined;
+/** The person has no such list. */
+function isRefused(answer: PlatformAnswer): boolean {
+  const { status, json } = answer;
+  if (status === 429 || json === undefined || isTemporary(answer)) return false;
+  return status >= 400 && status < 500;
 }
 
 /** A person may have a hundred businesses and Pages, and the whole exchange takes 25 s at most. */

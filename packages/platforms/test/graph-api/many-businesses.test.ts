@@ -106,6 +106,22 @@ test("the Pages of many businesses are listed eight lists at a time, and the per
   expect(graph.mostAtOnce).toBe(8);
 });
 
+const LIMIT = { code: 4, message: "Application request limit reached" };
+
+test.each([
+  ["me/businesses", 403, LIMIT],
+  ["me/accounts", 403, LIMIT],
+  ["business7/client_pages", 400, { code: 17, message: "User request limit reached" }],
+  ["business7/owned_pages", 400, { code: 2, message: "Service temporarily unavailable" }],
+  ["business7/owned_pages", 400, { code: 190, is_transient: true, message: "Try again" }],
+])(
+  "Facebook Login ends as unavailable, and connects no part of the Pages, when the list %s is refused for now with HTTP %i",
+  async (path, status, error) => {
+    const result = await exchangeAt(new ManyBusinesses({ path, status, error }));
+    expect(result).toMatchObject({ kind: "unavailable" });
+  },
+);
+
 test("a business whose Pages the person may not list does not keep the others from being connected", async () => {
   const error = { code: 200, message: "Permissions error" };
   const refusal = { path: "business7/owned_pages", status: 403, error };
