@@ -91,6 +91,16 @@ create unlogged table request_budgets (
   refilled_at timestamptz not null
 ) with (fillfactor = 50);
 
+-- Token buckets of the attempts to connect accounts with entered credentials, each of which calls the platform. Each
+-- platform has one for each workspace, and one for all of them together, which has the nil UUID. Unlogged as above.
+create unlogged table connect_budgets (
+  workspace_id uuid not null,
+  platform text not null,
+  tokens double precision not null,
+  refilled_at timestamptz not null,
+  primary key (workspace_id, platform)
+);
+
 -- Connected accounts
 
 create table accounts (
