@@ -61,8 +61,8 @@ create table api_keys (
   scopes text[] not null,
   -- The cell that issued the key and that its text names, if the key was imported with a workspace from there.
   imported_from text,
-  -- The chain of keys that made this one in their sessions, the first of them first; empty = no key made it. A key ends
-  -- with each of its makers.
+  -- The chain of keys and sessions that made this one, the first of them first; empty = the operator made it. A key ends
+  -- with each key among its makers.
   makers uuid[] not null default '{}',
   expires_at timestamptz,
   revoked_at timestamptz,

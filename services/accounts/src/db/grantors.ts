@@ -5,7 +5,10 @@ import { doesWork } from "#src/db/working-keys.ts";
 
 export interface Grantor {
   readonly keyId: string | undefined;
-  /** The key and those that made it, the first of the chain first; empty without a key. */
+  /**
+   * The session, its key, and the keys and sessions that made that, the first of the chain first;
+   * empty for the operator.
+   */
   readonly chain: readonly string[];
 }
 
@@ -23,7 +26,8 @@ export async function lockGrantor(
   workspaceIds: readonly string[],
 ): Promise<Grantor> {
   if (sessionId !== undefined) await lockSession(tx, sessionId, workspaceIds);
-  if (keyId === undefined) return { keyId, chain: [] };
+  const session = sessionId === undefined ? [] : [sessionId];
+  if (keyId === undefined) return { keyId, chain: session };
   // With its makers: the revocation of one of them must find the new key, or end this call.
   await tx`
     select 1
@@ -44,7 +48,7 @@ export async function lockGrantor(
     where api_key_id = ${keyId}
     and workspace_id = any(${workspaceIds}::uuid[])`;
   if (key === undefined || members.length < workspaceIds.length) throw ended();
-  return { keyId, ...key };
+  return { keyId, chain: [...key.chain, ...session] };
 }
 
 async function lockSession(
@@ -62,12 +66,12 @@ async function lockSession(
   if (session === undefined) throw ended();
 }
 
-/** The keys that work and that a key made, or the keys that it made. */
-export async function countMadeKeys(tx: TransactionSql, keyId: string): Promise<number> {
+/** The keys that work and that a key or session made, or the keys that it made. */
+export async function countMadeKeys(tx: TransactionSql, makerId: string): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int as count
     from api_keys k
-    where k.makers @> ${[keyId]}::uuid[]
+    where k.makers @> ${[makerId]}::uuid[]
     and ${doesWork(tx)}`;
   return row?.count ?? 0;
 }
