@@ -343,6 +343,51 @@ test("a key that is made while one of its makers is revoked does not outlive it"
   }
 });
 
+/** Waits until as many statements wait for a lock. */
+async function lockWaits(expected: number): Promise<void> {
+  await eventually(async () => {
+    const { count } = await fixture.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return count === expected;
+  });
+}
+
+test("revoking a key and making one in its session wait for each other in one direction only", async () => {
+  const { workspaceId, key, keyId } = await createTenant(fixture.app);
+  const sessionId = (await openWith({ key })).session?.id;
+  const { both } = await fixture.sql.begin(async (tx) => {
+    await tx`select from api_keys where id = ${keyId} for update`;
+    const revoked = fixture.app.apiKeys.revokeApiKey({ id: keyId });
+    await lockWaits(1);
+    const made = makeKeyIn(workspaceId, { keyId, sessionId });
+    await lockWaits(2);
+    return { both: Promise.allSettled([revoked, made]) };
+  });
+  expect(await both).toMatchObject([
+    { status: "fulfilled" },
+    { status: "rejected", reason: { kind: "unauthenticated" } },
+  ]);
+});
+
+test("revoking sessions with their keys and making a key in one wait for each other in one direction only", async () => {
+  const { workspaceId } = await createTenant(fixture.app);
+  const { session } = await openWith({ link: await issueLink(workspaceId) });
+  const child = await makeKeyIn(workspaceId, { sessionId: session?.id });
+  const sessionId = (await openWith({ key: child.key })).session?.id ?? "";
+  const { both } = await fixture.sql.begin(async (tx) => {
+    await tx`select from dashboard_sessions where id = ${sessionId} for update`;
+    const revoked = fixture.app.dashboard.revokeDashboardSessions({ workspaceId, endsKeys: true });
+    await lockWaits(1);
+    const made = makeKeyIn(workspaceId, { keyId: child.id, sessionId });
+    await lockWaits(2);
+    return { both: Promise.allSettled([revoked, made]) };
+  });
+  expect(await both).toMatchObject([
+    { status: "fulfilled" },
+    { status: "rejected", reason: { kind: "unauthenticated" } },
+  ]);
+});
+
 test("a key that is made while its session is revoked with its keys does not outlive it", async () => {
   for (let round = 0; round < 10; round += 1) {
     const workspaceId = await fixture.createWorkspace();

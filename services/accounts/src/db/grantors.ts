@@ -16,7 +16,8 @@ const ended = () => new ServiceError("unauthenticated", "unauthenticated");
 
 /**
  * Locks the key and the session with which a key is made: gateways admit both for seconds after
- * they were revoked. A concurrent revocation waits, or this call fails.
+ * they were revoked. A concurrent revocation waits, or this call fails. Keys come before sessions,
+ * as in a revocation, so that the two never deadlock.
  *
  * @throws `unauthenticated` when the key or session has ended, or is not of all the workspaces.
  */
@@ -25,30 +26,39 @@ export async function lockGrantor(
   { keyId, sessionId }: Pick<RequestOrigin, "keyId" | "sessionId">,
   workspaceIds: readonly string[],
 ): Promise<Grantor> {
-  if (sessionId !== undefined) await lockSession(tx, sessionId, workspaceIds);
-  const session = sessionId === undefined ? [] : [sessionId];
-  if (keyId === undefined) return { keyId, chain: session };
+  const keys = keyId === undefined ? [] : await lockKey(tx, keyId, workspaceIds);
+  if (sessionId === undefined) return { keyId, chain: keys };
+  await lockSession(tx, sessionId, workspaceIds);
+  return { keyId, chain: [...keys, sessionId] };
+}
+
+/** Returns the key after its makers. */
+async function lockKey(
+  tx: TransactionSql,
+  id: string,
+  workspaceIds: readonly string[],
+): Promise<readonly string[]> {
   // With its makers: the revocation of one of them must find the new key, or end this call.
   await tx`
     select 1
     from api_keys
-    where id = ${keyId}
-    or id = any(array(select unnest(makers) from api_keys where id = ${keyId}))
+    where id = ${id}
+    or id = any(array(select unnest(makers) from api_keys where id = ${id}))
     order by id
     for share`;
   const [key] = await tx<{ chain: string[] }[]>`
     select k.makers || k.id as chain
     from api_keys k
-    where k.id = ${keyId}
+    where k.id = ${id}
     and ${doesWork(tx)}`;
   // In a statement of its own, which also sees what ended while this one waited for the lock.
   const members = await tx`
     select 1
     from api_key_workspaces
-    where api_key_id = ${keyId}
+    where api_key_id = ${id}
     and workspace_id = any(${workspaceIds}::uuid[])`;
   if (key === undefined || members.length < workspaceIds.length) throw ended();
-  return { keyId, chain: [...key.chain, ...session] };
+  return key.chain;
 }
 
 async function lockSession(

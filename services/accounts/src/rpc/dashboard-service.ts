@@ -195,11 +195,16 @@ export async function listDashboardSessions(
  * sessions outlive them, unless the request says otherwise.
  */
 export async function revokeDashboardSessions(
-  { sql }: Pick<Dependencies, "sql">,
+  { sql, sessionLimits }: Pick<Dependencies, "sql" | "sessionLimits">,
   { workspaceId, id, endsKeys }: RevokeDashboardSessionsRequest,
 ): Promise<MessageInitShape<typeof RevokeDashboardSessionsResponseSchema>> {
   if (!isId(workspaceId) || (id !== undefined && !isId(id))) throw notFound();
   return await sql.begin(async (tx) => {
+    if (endsKeys) {
+      // Before the sessions, so that this never deadlocks with a key that is being made in one.
+      const open = await listSessions(tx, workspaceId, sessionLimits, id);
+      await lockKeysOfChain(tx, { makers: open.map((session) => session.id) });
+    }
     const ids = await deleteSessions(tx, workspaceId, id ?? null);
     if (ids.length === 0 && (id !== undefined || (await countWorkspaces(tx, [workspaceId])) === 0))
       throw notFound();
