@@ -139,6 +139,14 @@ create table accounts.authorizations (
 );
 CREATE INDEX authorizations_expired ON accounts.authorizations USING btree (expires_at);
 
+create unlogged table accounts.connect_budgets (
+  workspace_id uuid not null,
+  platform text not null,
+  tokens double precision not null,
+  refilled_at timestamp with time zone not null,
+  constraint connect_budgets_pkey PRIMARY KEY (workspace_id, platform)
+);
+
 create table accounts.credentials (
   account_id uuid not null,
   workspace_id uuid not null,

@@ -6,6 +6,7 @@ import type postgres from "postgres";
  * out of the hashes with which tests detect changes of the database.
  */
 const MOVING_TABLES = new Set([
+  "accounts.connect_budgets",
   "accounts.request_budgets",
   "delivery.webhook_usage",
   "delivery.webhook_usage_changes",

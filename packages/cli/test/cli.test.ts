@@ -164,9 +164,18 @@ test("`dashboard link` prints an address that opens the dashboard once, and `das
   expect(await json("dashboard", "sessions", ...at)).toEqual({ sessions: [record] });
   const unknown = await run(["dashboard", "revoke", ...at, "--session", newId(), "--json"]);
   expect([unknown.exitCode, unknown.errors]).toEqual([1, expect.stringContaining("not_found")]);
-  const one = ["--session", session?.id ?? ""];
-  expect(await json("dashboard", "revoke", ...at, ...one)).toMatchObject({ revoked: 1 });
-  expect(await json("dashboard", "revoke", ...at)).toMatchObject({ revoked: 0 });
+  const sessionId = session?.id ?? "";
+  const create = ["key", "create", "--name", "Made", "--scopes", "posts:read", ...at];
+  const made = await json<{ id: string; key: string }>(...create);
+  await database.sql`update api_keys set makers = array[${sessionId}]::uuid[] where id = ${made.id}`;
+  expect(await json("dashboard", "revoke", ...at, "--session", sessionId, "--with-keys")).toEqual({
+    workspaceId: workspace,
+    revoked: 1,
+    keysEnded: true,
+    madeKeys: [{ id: made.id, prefix: made.key.slice(0, 12), name: "Made" }],
+  });
+  expect(await json("key", "list", ...at)).toEqual({ keys: [] });
+  expect(await json("dashboard", "revoke", ...at)).toMatchObject({ revoked: 0, madeKeys: [] });
   expect(await json("dashboard", "sessions", ...at)).toEqual({ sessions: [] });
 });
 

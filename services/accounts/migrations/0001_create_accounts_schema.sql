@@ -61,8 +61,8 @@ create table api_keys (
   scopes text[] not null,
   -- The cell that issued the key and that its text names, if the key was imported with a workspace from there.
   imported_from text,
-  -- The chain of keys that made this one in their sessions, the first of them first; empty = no key made it. A key ends
-  -- with each of its makers.
+  -- The chain of keys and sessions that made this one, the first of them first; empty = the operator made it. A key ends
+  -- with each key among its makers.
   makers uuid[] not null default '{}',
   expires_at timestamptz,
   revoked_at timestamptz,
@@ -90,6 +90,16 @@ create unlogged table request_budgets (
   tokens double precision not null,
   refilled_at timestamptz not null
 ) with (fillfactor = 50);
+
+-- Token buckets of the attempts to connect accounts with entered credentials, each of which calls the platform. Each
+-- platform has one for each workspace, and one for all of them together, which has the nil UUID. Unlogged as above.
+create unlogged table connect_budgets (
+  workspace_id uuid not null,
+  platform text not null,
+  tokens double precision not null,
+  refilled_at timestamptz not null,
+  primary key (workspace_id, platform)
+);
 
 -- Connected accounts
 

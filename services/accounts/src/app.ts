@@ -74,8 +74,7 @@ export async function startApp(config: Config): Promise<App> {
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };
-  const running = { sql, guard, bus: () => started.bus };
-  const diagnostics = createDiagnostics(config, connectors, running);
+  const diagnostics = createDiagnostics(config, connectors, { sql, guard, bus: () => started.bus });
   const routes = withDiagnostics(createRoutes(deps), diagnostics);
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
@@ -85,12 +84,14 @@ export async function startApp(config: Config): Promise<App> {
   started.bus = bus;
   lateRelay.attach(relay);
   const jobs = [...startJobs(config, { ...deps, guard }), apiKeyUse];
-  const edges = together([server, startRefreshIdleCredentials(deps), startResealCredentials(deps)]);
+  const loops = [startRefreshIdleCredentials(deps), startResealCredentials(deps)];
+  // No refresh begins once the last request is answered, however slow those in progress are.
+  const answering = { [Symbol.asyncDispose]: () => disposeInOrder([server, refresher]) };
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
+      await disposeInOrder([together([answering, ...loops]), ...jobs, relay, bus, base]);
     },
   };
 }

@@ -1,3 +1,6 @@
+import type { ServiceError } from "@postrider/shared/errors";
+import { NIL_ID } from "@postrider/shared/ids";
+import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { createTenant } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
@@ -90,6 +93,80 @@ test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
     ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ code: "not_available" }] });
   },
 );
+
+/** Tries app passwords of one Bluesky account at the same time; returns the errors. */
+async function guess(workspaceId: string, attempts: number): Promise<readonly string[]> {
+  const login = { identifier: "invented@example.com", appPassword: "x" };
+  const request = { workspaceId, platform: "bluesky", login };
+  const results = await Promise.allSettled(
+    Array.from({ length: attempts }, () => fixture.app.accounts.connectAccount(request)),
+  );
+  return results.map((result) =>
+    result.status === "rejected" ? (result.reason as ServiceError).reason : "",
+  );
+}
+
+const countLimited = (errors: readonly string[]) =>
+  errors.filter((error) => error === "rate_limited").length;
+
+test("a workspace makes 20 attempts to connect accounts of a platform at once and one more every 15 s, and others connect theirs meanwhile", async () => {
+  const { workspaceId, app, control, sql } = fixture;
+  expect(countLimited(await guess(workspaceId, 60))).toBe(40);
+  expect(await control.countCalls("bluesky", "login")).toBe(20);
+  const connect = async (workspace: string, platform: string) => {
+    const login = await createCredentials(platform);
+    return await app.accounts.connectAccount({ workspaceId: workspace, platform, login });
+  };
+  const refusal = await connect(workspaceId, "bluesky").catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ reason: "rate_limited" });
+  const { retryAfterMs } = refusal as ServiceError;
+  expect(retryAfterMs).toBeGreaterThan(0);
+  expect(retryAfterMs).toBeLessThanOrEqual(15_000);
+  expect(await connect(workspaceId, "telegram")).toHaveProperty("account");
+  expect(await connect(await fixture.createWorkspace(), "bluesky")).toHaveProperty("account");
+  await sql`
+    update connect_budgets set tokens = 0, refilled_at = now() - interval '15 seconds'
+    where workspace_id = ${workspaceId}`;
+  expect(countLimited(await guess(workspaceId, 2))).toBe(1);
+});
+
+test("an attempt to connect an account that waits for a concurrent one sees what that one took from the budget", async () => {
+  const { workspaceId, sql } = fixture;
+  await guess(workspaceId, 1);
+  const { waiting } = await sql.begin(async (tx) => {
+    await tx`select from connect_budgets where workspace_id = ${workspaceId} for update`;
+    const attempt = guess(workspaceId, 1);
+    await eventually(async () => {
+      const { count } = await sql`
+        select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return count > 0;
+    });
+    await tx`update connect_budgets set tokens = 0 where workspace_id = ${workspaceId}`;
+    return { waiting: attempt };
+  });
+  expect(await waiting).toEqual(["rate_limited"]);
+});
+
+test("the attempts of all workspaces to connect accounts of a platform have one budget, and one that it refuses costs its workspace nothing", async () => {
+  const { workspaceId, control, sql } = fixture;
+  await guess(workspaceId, 1);
+  // A `refilled_at` in the future stops the refill of the token bucket during the test.
+  await sql`
+    update connect_budgets set tokens = 2, refilled_at = now() + interval '9 seconds'
+    where workspace_id = ${NIL_ID} and platform = 'bluesky'`;
+  const other = await fixture.createWorkspace();
+  const errors = await Promise.all([guess(workspaceId, 5), guess(other, 5)]);
+  expect(countLimited(errors.flat())).toBe(8);
+  expect(await control.countCalls("bluesky", "login")).toBe(3);
+  const [left] = await sql<{ tokens: number }[]>`
+    select sum(tokens) as tokens
+    from connect_budgets
+    where workspace_id in (${workspaceId}, ${other})`;
+  expect(left?.tokens).toBeGreaterThanOrEqual(37);
+  await sql`
+    update connect_budgets set tokens = 200, refilled_at = now()
+    where workspace_id = ${NIL_ID}`;
+});
 
 test("a workspace has at most 1,000 connected accounts, and can connect each of them again", async () => {
   const { app, sql } = fixture;

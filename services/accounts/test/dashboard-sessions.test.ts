@@ -233,13 +233,16 @@ test("a key makes at most 100 keys, with those that its keys make", async () => 
     });
 });
 
-async function makeKey(workspaceId: string, maker: string, name = "Made") {
-  const context = { requestId: newId(), caller: "gateway" as const, origin: { keyId: maker } };
+async function makeKeyIn(workspaceId: string, origin: object, name = "Made") {
+  const context = { requestId: newId(), caller: "gateway" as const, origin };
   const { key, apiKey } = await runInContext(context, () =>
     fixture.app.apiKeys.createApiKey({ name, workspaceIds: [workspaceId], scopes: ["posts:read"] }),
   );
   return { key, id: apiKey?.id ?? "" };
 }
+
+const makeKey = async (workspaceId: string, keyId: string, name?: string) =>
+  await makeKeyIn(workspaceId, { keyId }, name);
 
 const isAdmitted = async (key: string) =>
   (await admit(key, { session: false })).session !== undefined;
@@ -264,6 +267,47 @@ test("revoking an API key ends the keys that were made in its sessions, and thos
   expect(second.madeKeys.map(({ id }) => id)).toEqual([sibling.id]);
   expect(await Promise.all([key, sibling.key].map(isAdmitted))).toEqual([false, false]);
   expect((await fixture.app.apiKeys.revokeApiKey({ id: keyId })).madeKeys).toEqual([]);
+});
+
+test("the revocation of a session lists the keys that were made in it, and ends them and those that they made if it is asked to", async () => {
+  const { dashboard } = fixture.app;
+  const { workspaceId, key, keyId } = await createTenant(fixture.app);
+  const openLink = async () =>
+    (await openWith({ link: await issueLink(workspaceId) })).session?.id ?? "";
+  const [listed, ended] = [await openLink(), await openLink()];
+  const kept = await makeKeyIn(workspaceId, { sessionId: listed }, "Kept");
+  const child = await makeKeyIn(workspaceId, { sessionId: ended });
+  const grandchild = await makeKey(workspaceId, child.id);
+
+  const first = await dashboard.revokeDashboardSessions({ workspaceId, id: listed });
+  expect(first.madeKeys).toMatchObject([{ id: kept.id, name: "Kept" }]);
+  const both = { workspaceId, endsKeys: true };
+  const second = await dashboard.revokeDashboardSessions({ ...both, id: ended });
+  expect(second.madeKeys.map(({ id }) => id)).toEqual([child.id, grandchild.id]);
+
+  const ofKey = { keyId, sessionId: (await openWith({ key })).session?.id };
+  const made = await makeKeyIn(workspaceId, ofKey);
+  const third = await dashboard.revokeDashboardSessions(both);
+  expect(third.madeKeys.map(({ id }) => id)).toEqual([made.id]);
+  const keys = [child.key, grandchild.key, made.key, kept.key, key];
+  expect(await Promise.all(keys.map(isAdmitted))).toEqual([false, false, false, true, true]);
+  const entries = await readAuditLog(fixture.sql);
+  expect(entries.at(-1)).toMatchObject({ action: "key.revoke", subject: ["key", made.id] });
+});
+
+test("the session of a link makes at most 100 keys, with those that its keys make", async () => {
+  const { workspaceId } = await createTenant(fixture.app);
+  const { session } = await openWith({ link: await issueLink(workspaceId) });
+  const origin = { sessionId: session?.id ?? "" };
+  const { id } = await makeKeyIn(workspaceId, origin);
+  await fixture.sql`
+    insert into api_keys (id, hash, prefix, name, scopes, makers)
+    select gen_random_uuid(), sha256((n || ${id})::bytea), 'pr', 'made', '{posts:read}', array[${origin.sessionId}::uuid]
+    from generate_series(1, 99) as n`;
+  for (const each of [origin, { keyId: id }])
+    await expect(makeKeyIn(workspaceId, each)).rejects.toMatchObject({
+      violations: [{ code: "too_many_keys", limit: 100, actual: 101 }],
+    });
 });
 
 test("an API key can be revoked however many keys it has made that have expired, and those that work end with it", async () => {
@@ -294,6 +338,69 @@ test("a key that is made while one of its makers is revoked does not outlive it"
       makeKey(workspaceId, child.id),
       makeKey(workspaceId, keyId),
     ]);
+    const { apiKeys } = await fixture.app.apiKeys.listApiKeys({ workspaceId });
+    expect(apiKeys).toEqual([]);
+  }
+});
+
+/** Waits until as many statements wait for a lock. */
+async function lockWaits(expected: number): Promise<void> {
+  await eventually(async () => {
+    const { count } = await fixture.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return count === expected;
+  });
+}
+
+test("revoking a key and making one in its session wait for each other in one direction only", async () => {
+  const { workspaceId, key, keyId } = await createTenant(fixture.app);
+  const sessionId = (await openWith({ key })).session?.id;
+  const { both } = await fixture.sql.begin(async (tx) => {
+    await tx`select from api_keys where id = ${keyId} for update`;
+    const revoked = fixture.app.apiKeys.revokeApiKey({ id: keyId });
+    await lockWaits(1);
+    const made = makeKeyIn(workspaceId, { keyId, sessionId });
+    await lockWaits(2);
+    return { both: Promise.allSettled([revoked, made]) };
+  });
+  expect(await both).toMatchObject([
+    { status: "fulfilled" },
+    { status: "rejected", reason: { kind: "unauthenticated" } },
+  ]);
+});
+
+test("revoking sessions with their keys and making a key in one wait for each other in one direction only", async () => {
+  const { workspaceId } = await createTenant(fixture.app);
+  const { session } = await openWith({ link: await issueLink(workspaceId) });
+  const child = await makeKeyIn(workspaceId, { sessionId: session?.id });
+  const sessionId = (await openWith({ key: child.key })).session?.id ?? "";
+  const { both } = await fixture.sql.begin(async (tx) => {
+    await tx`select from dashboard_sessions where id = ${sessionId} for update`;
+    const revoked = fixture.app.dashboard.revokeDashboardSessions({ workspaceId, endsKeys: true });
+    await lockWaits(1);
+    const made = makeKeyIn(workspaceId, { keyId: child.id, sessionId });
+    await lockWaits(2);
+    return { both: Promise.allSettled([revoked, made]) };
+  });
+  expect(await both).toMatchObject([
+    { status: "fulfilled" },
+    { status: "rejected", reason: { kind: "unauthenticated" } },
+  ]);
+});
+
+test("a key that is made while its session is revoked with its keys does not outlive it", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const workspaceId = await fixture.createWorkspace();
+    const { session } = await openWith({ link: await issueLink(workspaceId) });
+    const origin = { sessionId: session?.id };
+    const child = await makeKeyIn(workspaceId, origin);
+    const [, revoked] = await Promise.allSettled([
+      makeKeyIn(workspaceId, origin),
+      fixture.app.dashboard.revokeDashboardSessions({ workspaceId, endsKeys: true }),
+      makeKey(workspaceId, child.id),
+      makeKeyIn(workspaceId, origin),
+    ]);
+    expect(revoked.status).toBe("fulfilled");
     const { apiKeys } = await fixture.app.apiKeys.listApiKeys({ workspaceId });
     expect(apiKeys).toEqual([]);
   }

@@ -1,7 +1,11 @@
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
+import {
+  refreshIdleBatch,
+  startRefreshIdleCredentials,
+} from "#src/jobs/refresh-idle-credentials.ts";
+import type { RefreshOutcome } from "#src/operations/dependencies.ts";
 import { DEPLOYMENT } from "./accounts-app.ts";
 import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
 
@@ -170,4 +174,26 @@ test("unused tokens of accounts that need a reconnect or are disconnected are no
   await fixture.app.accounts.disconnectAccount({ ref: second });
   await refreshIdle();
   expect(await fixture.control.countCalls("bluesky", "refresh")).toBe(0);
+});
+
+test("a stopping service ends the refresh of idle tokens that has begun, and begins no other", async () => {
+  const { sql } = fixture;
+  await makeDue(await fixture.connectMany("tiktok", 3));
+  const gate = Promise.withResolvers<RefreshOutcome>();
+  const begun: string[] = [];
+  const refreshTokens = async ({ workspaceId, accountId }: AccountRef) => {
+    if (workspaceId === fixture.workspaceId) begun.push(accountId);
+    return await gate.promise;
+  };
+  const job = startRefreshIdleCredentials({
+    sql,
+    logger,
+    deploymentId: DEPLOYMENT,
+    refreshTokens,
+  });
+  await eventually(() => begun.length > 0);
+  const stopped = job[Symbol.asyncDispose]();
+  gate.resolve("settled");
+  await stopped;
+  expect(begun).toHaveLength(1);
 });

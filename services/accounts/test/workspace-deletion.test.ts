@@ -174,6 +174,17 @@ describe("the deletion of a workspace", () => {
     });
   });
 
+  test("disconnects 20 accounts in a step, so that the removal of other workspaces waits for no more", async () => {
+    const { app } = fixture;
+    const [ref] = await fixture.connectMany("bluesky", 21);
+    const workspace = { workspaceId: ref?.workspaceId ?? "" } as never;
+    const { prepare } = removalOptions(app.deps);
+    expect(await prepare?.(workspace)).toBe(false);
+    expect(await fixture.control.countCalls("bluesky", "revoke")).toBe(20);
+    expect(await prepare?.(workspace)).toBe(true);
+    expect(await fixture.control.countCalls("bluesky", "revoke")).toBe(21);
+  });
+
   test("adds up what a service reports, and ignores reports about other workspaces", async () => {
     const { app } = fixture;
     const { workspaceId } = await createTenant(app);

@@ -45,6 +45,7 @@ test("each table of accounts is exported or has a reason not to be", async () =>
     api_key_workspaces: "sealed for the other cell, or created anew",
     api_keys: "sealed for the other cell, or created anew",
     authorizations: "begun anew",
+    connect_budgets: "of the installation",
     credentials: "sealed for the other cell, or connected anew",
     dashboard_links: "people log in again",
     dashboard_sessions: "people log in again",

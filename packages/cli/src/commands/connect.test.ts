@@ -46,6 +46,13 @@ describe("failures of `account connect`:", () => {
     },
   );
 
+  test("a request that is refused because of too many attempts becomes a failure that says how long to wait", () => {
+    const error = new ServiceError("conflict", "rate_limited", [], { retryAfterMs: 14_100 });
+    const failure = toConnectFailure("telegram", error);
+    expect(failure).toMatchObject({ code: "rate_limited" });
+    expect((failure as Error).message).toContain("wait 15 s");
+  });
+
   test.each([
     unavailable(),
     new ServiceError("not_found", "not_found"),

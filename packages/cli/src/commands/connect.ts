@@ -222,6 +222,11 @@ function explain({ code, reason, allowed = [] }: Violation, platform: string): s
 
 export function toConnectFailure(platform: string, error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error;
+  if (error.reason === "rate_limited") {
+    const seconds = Math.ceil((error.retryAfterMs ?? 1_000) / 1_000);
+    const message = `too many attempts to connect accounts; wait ${seconds} s and run the command again`;
+    return new CommandFailure(error.reason, message);
+  }
   const [violation] = error.violations;
   const message = violation === undefined ? undefined : explain(violation, platform);
   return message === undefined ? error : new CommandFailure(error.reason, message);

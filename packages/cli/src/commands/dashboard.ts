@@ -53,13 +53,20 @@ async function list(services: Services, args: Arguments): Promise<Result> {
 async function revoke(services: Services, args: Arguments): Promise<Result> {
   const workspaceId = getText(args, "workspace");
   const id = findText(args, "session");
-  const { count } = await clientOf(services).revokeDashboardSessions({
+  const endsKeys = args.values["with-keys"] === true;
+  const { count, madeKeys } = await clientOf(services).revokeDashboardSessions({
     workspaceId,
+    endsKeys,
     ...(id === undefined ? {} : { id }),
   });
+  const keys = madeKeys.map((key) => ({ id: key.id, prefix: key.prefix, name: key.name }));
+  const made = keys.map((key) => `\n  ${key.id}  ${key.prefix}  ${key.name}`).join("");
+  const also = endsKeys
+    ? `; so do the keys that were made in them:${made}`
+    : `.\nKeys that were made in them still work; \`postrider key revoke ID\` ends one:${made}`;
   return {
-    json: { workspaceId, revoked: count },
-    text: `${count} sessions are revoked; requests with them fail within 5 s`,
+    json: { workspaceId, revoked: count, keysEnded: endsKeys, madeKeys: keys },
+    text: `${count} sessions are revoked; requests with them fail within 5 s${made === "" ? "" : also}`,
   };
 }
 
@@ -78,8 +85,9 @@ export const dashboardCommands: readonly Command[] = [
   },
   {
     words: "dashboard revoke",
-    synopsis: "--workspace ID [--session ID]",
-    summary: "end all sessions of the dashboard of a workspace, or one",
+    synopsis: "--workspace ID [--session ID] [--with-keys]",
+    summary:
+      "end all sessions of the dashboard of a workspace, or one, and list the API keys that were made in them; --with-keys ends these too",
     run: revoke,
   },
 ];

@@ -15,6 +15,7 @@ import {
 } from "#src/authorization/permissions.ts";
 import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
+import { isTemporary } from "./failures.ts";
 import { nextOf } from "./graph-request.ts";
 import type { GraphApp } from "./token-owner.ts";
 
@@ -63,8 +64,24 @@ async function askForPage(
   return await askPlatform({ method: "GET", url, headers: bearer(token) }, signal);
 }
 
-function isRefused({ status, json }: PlatformAnswer): boolean {
-  return status >= 400 && status < 500 && status !== 429 && json !== undefined;
+/** The person has no such list. */
+function isRefused(answer: PlatformAnswer): boolean {
+  const { status, json } = answer;
+  if (status === 429 || json === undefined || isTemporary(answer)) return false;
+  return status >= 400 && status < 500;
+}
+
+/** A person may have a hundred businesses and Pages, and the whole exchange takes 25 s at most. */
+const CALLS_AT_ONCE = 8;
+
+/** Yields the results in the order of the items. */
+async function* callForAll<Item, Result>(
+  items: readonly Item[],
+  call: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result, undefined> {
+  for (let start = 0; start < items.length; start += CALLS_AT_ONCE)
+    yield* await Promise.all(items.slice(start, start + CALLS_AT_ONCE).map(call));
+  return undefined;
 }
 
 /**
@@ -84,9 +101,9 @@ async function fetchPageTokens(
     "me/accounts",
     ...ids.flatMap((id) => [`${id}/owned_pages`, `${id}/client_pages`]),
   ];
+  const readPages = (path: string) => readList(person, path, "id,access_token");
   const tokens = new Map<string, string>();
-  for (const path of paths) {
-    const pages = await readList(person, path, "id,access_token");
+  for await (const pages of callForAll(paths, readPages)) {
     if (pages.kind !== "entries") return pages;
     for (const page of pages.entries) {
       const id = text(page, "id");
@@ -105,8 +122,6 @@ interface FacebookLogin {
 }
 
 type Token = { readonly kind: "token"; readonly token: string };
-
-const PAGES_AT_ONCE = 8;
 
 /**
  * Graph API error codes that refuse the authorization code or the person's token. 5xx answers and
@@ -153,13 +168,10 @@ async function identifyAll(
   signal: AbortSignal,
 ): Promise<ExchangeResult> {
   const connections: Connection[] = [];
-  for (let start = 0; start < tokens.length; start += PAGES_AT_ONCE) {
-    const batch = tokens.slice(start, start + PAGES_AT_ONCE);
-    const results = await Promise.all(batch.map((accessToken) => connect({ accessToken }, signal)));
-    for (const result of results) {
-      if (result.kind === "unavailable") return result;
-      if (result.kind === "connected") connections.push(result.connection);
-    }
+  const identify = (accessToken: string) => connect({ accessToken }, signal);
+  for await (const result of callForAll(tokens, identify)) {
+    if (result.kind === "unavailable") return result;
+    if (result.kind === "connected") connections.push(result.connection);
   }
   return { kind: "granted", connections };
 }

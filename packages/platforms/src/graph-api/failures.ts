@@ -107,6 +107,14 @@ function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
   return error.isTransient ? "transient" : "content_rejected";
 }
 
+/** Whether the same call may succeed later; the HTTP status of a limit is often 400 or 403. */
+export function isTemporary(answer: PlatformAnswer): boolean {
+  const error = readGraphError(answer);
+  if (error === undefined) return false;
+  const meaning = meaningOf({}, error);
+  return error.isTransient || meaning === "limit" || meaning === "transient";
+}
+
 /** Undefined when the error does not show whether the call took effect. */
 export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | undefined {
   const error = readGraphError(answer);

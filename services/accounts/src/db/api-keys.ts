@@ -24,7 +24,7 @@ export interface NewApiKey {
   readonly scopes: readonly string[];
   readonly workspaceIds: readonly string[];
   readonly expiresAt: Date | undefined;
-  /** The keys that ask for this one, which ends with each of them at the latest. */
+  /** The key and the session that ask for this one. */
   readonly grantor: Grantor;
 }
 
@@ -107,20 +107,25 @@ export async function listApiKeysOfWorkspace(
     order by k.id desc`;
 }
 
-export type LockedKey = ApiKeyRow & { readonly isRevoked: boolean };
+export type KeyOfChain = ApiKeyRow & { readonly isRevoked: boolean };
+
+interface Chain {
+  /** Of a key that is returned even if it has ended. */
+  readonly id?: string;
+  /** Ids of keys and sessions. */
+  readonly makers: readonly string[];
+}
 
 /**
- * The key, then those that it made and that they made, as far as these work. Of those that have
- * ended there can be more than one transaction ends. Locked in the order of their ids, as
- * everywhere.
+ * The keys that the makers made, and those that these made, as far as they work: of those that have
+ * ended there can be more than one transaction ends.
  */
-export async function lockKeysOfChain(
+export async function listKeysOfChain(
   tx: TransactionSql,
-  id: string,
-): Promise<readonly LockedKey[]> {
-  // In a statement of its own: the next one also sees the keys that were made while it waited.
-  await tx`select 1 from api_keys where id = ${id} for no key update`;
-  const rows = await tx<LockedKey[]>`
+  { id, makers }: Chain,
+  lock = tx``,
+): Promise<readonly KeyOfChain[]> {
+  return await tx<KeyOfChain[]>`
     select k.id, k.prefix, k.name, k.scopes, k.expires_at, k.last_used_at, k.created_at,
       k.revoked_at is not null as is_revoked,
       array(
@@ -130,11 +135,21 @@ export async function lockKeysOfChain(
         order by m.workspace_id
       ) as workspace_ids
     from api_keys k
-    where k.id = ${id}
-    or (k.makers @> ${[id]}::uuid[] and ${doesWork(tx)})
+    where k.id = ${id ?? null}
+    or (k.makers && ${makers as string[]}::uuid[] and ${doesWork(tx)})
     order by k.id
-    for no key update of k`;
-  return rows.toSorted((one, other) => Number(other.id === id) - Number(one.id === id));
+    ${lock}`;
+}
+
+/** In the order of their ids, as everywhere. */
+export async function lockKeysOfChain(
+  tx: TransactionSql,
+  chain: Chain,
+): Promise<readonly KeyOfChain[]> {
+  const lock = tx`for no key update of k`;
+  await listKeysOfChain(tx, chain, lock);
+  // A second statement also sees the keys that were made while the first one waited.
+  return await listKeysOfChain(tx, chain, lock);
 }
 
 /** Its sessions in the workspace must have been deleted before. */

@@ -1,5 +1,6 @@
 import type { ISql, Sql } from "@postrider/shared/postgres";
 import { isSessionOpen, type SessionLimits } from "#src/db/dashboard-sessions.ts";
+import { refilledTokens, refillTime } from "#src/db/token-buckets.ts";
 import { doesWork } from "#src/db/working-keys.ts";
 import { isImporting } from "#src/db/workspaces.ts";
 
@@ -122,14 +123,8 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[], limits: Admi
 function lockedBuckets(sql: Sql) {
   return sql`
     select b.workspace_id, demand.want, demand.capacity,
-      least(
-        demand.capacity,
-        b.tokens
-          + greatest(0, extract(epoch from now() - b.refilled_at)::float8) * demand.capacity / 60
-      ) as available,
-      -- Another batch may have written a later refill time, which is kept. It is kept at most 10 s ahead of now(), so
-      -- that the refill continues after the database's clock was set back.
-      greatest(now(), least(b.refilled_at, now() + interval '10 seconds')) as refilled_at
+      ${refilledTokens(sql, sql`demand.capacity`, 60)} as available,
+      ${refillTime(sql)} as refilled_at
     from request_budgets b
     join demand on demand.workspace_id = b.workspace_id
     order by b.workspace_id

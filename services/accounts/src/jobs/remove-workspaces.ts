@@ -37,17 +37,17 @@ async function listRemovedElsewhere({
 
 /**
  * The platforms are asked to revoke the tokens that are not another cell's; what they answer delays
- * nothing.
+ * nothing. One page per step: other workspaces and a stop of the process wait for one step at most.
+ *
+ * @returns Whether no account is left.
  */
-async function disconnectAll(deps: Dependencies, workspaceId: string): Promise<void> {
+async function disconnectPage(deps: Dependencies, workspaceId: string): Promise<boolean> {
   await forgetImportedTokens(deps.sql, workspaceId);
-  for (;;) {
-    const page = await listConnected(deps.sql, workspaceId, PAGE_ACCOUNTS);
-    if (page.length === 0) return;
-    await Promise.all(
-      page.map(({ accountId }) => disconnectAndRevoke(deps, { workspaceId, accountId })),
-    );
-  }
+  const page = await listConnected(deps.sql, workspaceId, PAGE_ACCOUNTS);
+  await Promise.all(
+    page.map(({ accountId }) => disconnectAndRevoke(deps, { workspaceId, accountId })),
+  );
+  return page.length < PAGE_ACCOUNTS;
 }
 
 /**
@@ -78,7 +78,7 @@ export function removalOptions(deps: Dependencies): WorkspaceRemovalOptions {
     report: () => Promise.resolve(),
     except: ["workspace_removals"],
     prepare: async ({ workspaceId }) => {
-      await disconnectAll(deps, workspaceId);
+      if (!(await disconnectPage(deps, workspaceId))) return false;
       await deleteKeysOf(sql, workspaceId);
       return true;
     },

@@ -46,7 +46,7 @@ function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
 
 /** Of a workspace. Lists of keys are not paged. */
 const MAX_KEYS = 500;
-/** That one key makes in its sessions, with those that they make. */
+/** That one key makes in its sessions, or the session of a link, with those that they make. */
 const MAX_MADE_KEYS = 100;
 /** Of a workspace in a day, also those that end at once: their rows stay for a month. */
 const MAX_NEW_KEYS = 500;
@@ -67,8 +67,8 @@ async function insertAudited(sql: Sql, key: Asked): Promise<ApiKeyRow | undefine
     assertFewer(working, MAX_KEYS);
     if (recent >= MAX_NEW_KEYS)
       throw new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_MS });
-    const [firstKeyId] = grantor.chain;
-    if (firstKeyId !== undefined) assertFewer(await countMadeKeys(tx, firstKeyId), MAX_MADE_KEYS);
+    const [first] = grantor.chain;
+    if (first !== undefined) assertFewer(await countMadeKeys(tx, first), MAX_MADE_KEYS);
     const row = await insertApiKey(tx, { ...key, grantor });
     if (row !== undefined) await appendAudit(tx, toAuditEntries("key.create", row));
     return row;

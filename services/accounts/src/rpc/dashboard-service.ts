@@ -19,6 +19,7 @@ import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { assertIds, isId, newId } from "@postrider/shared/ids";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
+import { listKeysOfChain, lockKeysOfChain } from "#src/db/api-keys.ts";
 import {
   deleteSessions,
   findMovedTo,
@@ -36,7 +37,9 @@ import { countWorkspaces, listWorkspacesByIds } from "#src/db/workspaces.ts";
 import { hashSecret } from "#src/domain/connect-links.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { endKeys } from "#src/operations/end-keys.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
+import { toApiKey } from "#src/rpc/to-api-key.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
 
 /** Only the answer contains the login link; the database contains the hash of its secret. */
@@ -187,13 +190,21 @@ export async function listDashboardSessions(
   return { sessions: rows.map(toSession) };
 }
 
-/** Takes effect within 2 s, when the answers that gateways keep expire. */
+/**
+ * Takes effect within 2 s, when the answers that gateways keep expire. Keys that were made in the
+ * sessions outlive them, unless the request says otherwise.
+ */
 export async function revokeDashboardSessions(
-  { sql }: Pick<Dependencies, "sql">,
-  { workspaceId, id }: RevokeDashboardSessionsRequest,
+  { sql, sessionLimits }: Pick<Dependencies, "sql" | "sessionLimits">,
+  { workspaceId, id, endsKeys }: RevokeDashboardSessionsRequest,
 ): Promise<MessageInitShape<typeof RevokeDashboardSessionsResponseSchema>> {
   if (!isId(workspaceId) || (id !== undefined && !isId(id))) throw notFound();
   return await sql.begin(async (tx) => {
+    if (endsKeys) {
+      // Before the sessions, so that this never deadlocks with a key that is being made in one.
+      const open = await listSessions(tx, workspaceId, sessionLimits, id);
+      await lockKeysOfChain(tx, { makers: open.map((session) => session.id) });
+    }
     const ids = await deleteSessions(tx, workspaceId, id ?? null);
     if (ids.length === 0 && (id !== undefined || (await countWorkspaces(tx, [workspaceId])) === 0))
       throw notFound();
@@ -202,6 +213,10 @@ export async function revokeDashboardSessions(
       return { action: "session.revoke", subject, workspaceId } as const;
     });
     await appendAudit(tx, entries);
-    return { count: ids.length };
+    const chain = { makers: ids };
+    const madeKeys = endsKeys
+      ? await endKeys(tx, await lockKeysOfChain(tx, chain), { workspaceId })
+      : await listKeysOfChain(tx, chain);
+    return { count: ids.length, madeKeys: madeKeys.map(toApiKey) };
   });
 }

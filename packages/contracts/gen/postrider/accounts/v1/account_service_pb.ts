@@ -300,7 +300,7 @@ export const AccountService: GenService<{
   /**
    * ConnectAccount connects an account with entered credentials, on a platform without an authorization page.
    * Errors: not_found for the workspace; invalid_request with `not_configured`, `not_available` or `login_refused`;
-   * unavailable.
+   * rate_limited after 20 attempts of the workspace, or 200 of all workspaces, within 5 minutes; unavailable.
    */
   connectAccount: {
     methodKind: "unary";
