@@ -9,6 +9,7 @@ import {
 import { expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { removalOptions } from "#src/jobs/remove-workspaces.ts";
+import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
 import { createApp, createDatabase } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
@@ -27,7 +28,7 @@ async function open() {
   const imports = peer.client(WorkspaceImportService);
   const row = exported.workspaces?.[0] ?? "";
   return {
-    ...openImport({ sql, tables: EXPORTED_TABLES }),
+    ...openImport({ sql, tables: EXPORTED_TABLES, rules: IMPORT_RULES }),
     exported,
     workspaceId,
     sql,
@@ -138,4 +139,23 @@ test.each<[string, object]>([
   await using given = await open();
   await expect(given.begin(change)).rejects.toThrow("invalid_request");
   expect(await given.sql`select from workspaces`).toHaveLength(0);
+});
+
+test.each<[string, unknown]>([
+  ["platform", "constructor"],
+  ["version", 2 ** 40],
+  ["permissions", [1]],
+  ["traits", { verified: true }],
+])("an account is refused whose %s is %j", async (column, value) => {
+  await using given = await open();
+  await given.begin();
+  const rows = [changed(given.exported.accounts?.[0], { [column]: value })];
+  const refused = given.client.importRows({
+    workspaceId: given.workspaceId,
+    table: "accounts",
+    rows,
+  });
+  await expect(refused).rejects.toMatchObject({
+    violations: [{ code: "invalid", path: `/rows/0/${column}` }],
+  });
 });

@@ -9,11 +9,12 @@ import {
   openImport,
 } from "@postrider/shared/testing/workspace-import";
 import { fillTwoWorkspaces } from "@postrider/shared/testing/workspace-removal";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { confirmExternalAccounts } from "#src/db/external-accounts.ts";
 import { hasBlockedReplies, storeSending } from "#src/engagement/db/automation-sending.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
+import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import { stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
 import { deliveryRemoval } from "#src/publishing/jobs/remove-workspaces.ts";
@@ -31,7 +32,18 @@ beforeAll(async () => {
   ({ removed: one } = await fillTwoWorkspaces(source));
   await sql`update publish_tasks set status = 'published', account_id = gen_random_uuid()`;
   await sql`update automation_rules set status = 'active', activated_at = now()`;
-  await sql`update webhook_subscriptions set status = 'active', signing = 'hmac-sha256', public_key = null`;
+  for (const table of [
+    "publish_tasks",
+    "detail_questions",
+    "automation_rules",
+    "comment_actions",
+    "target_metrics",
+  ])
+    await sql`update ${sql(table)} set platform = 'x'`;
+  await sql`
+    update webhook_subscriptions
+    set status = 'active', signing = 'hmac-sha256', public_key = null, url = 'https://example.com', events = '{*}',
+      disabled_reason = null`;
   exported = await exportRows(sql, EXPORTED_TABLES, one);
 });
 
@@ -41,6 +53,7 @@ async function open() {
   const given = openImport({
     sql,
     tables: EXPORTED_TABLES,
+    rules: IMPORT_RULES,
     prepare: stopImport,
     release: async (workspaceId, isCopy) => {
       await releaseImportedTasks(sql, workspaceId, isCopy);
@@ -133,16 +146,82 @@ test("a published target whose id the platform has not returned yet is asked abo
   expect(await read()).toEqual([{ createdAt, isAsked: true }]);
 });
 
-test("an imported question for a post id ends a day after its import at the latest, and is asked no more often than a new one", async () => {
+test("an imported question for a post id ends a day after its import at the latest", async () => {
   await using given = await open();
-  const future = { created_at: "2999-01-01T00:00:00+00:00", asked_count: -1_000 };
+  const future = { created_at: "2999-01-01T00:00:00+00:00" };
   const questions = [changed(exported.detail_questions?.[0], future)];
   await given.importAll(one, { ...exported, detail_questions: questions });
-  const rows = await given.sql`
-    select asked_count, created_at <= now() as is_past
-    from detail_questions`;
-  expect(rows).toEqual([{ askedCount: 0, isPast: true }]);
+  const rows = await given.sql`select created_at <= now() as is_past from detail_questions`;
+  expect(rows).toEqual([{ isPast: true }]);
 });
+
+const LONG = "x".repeat(5_000);
+
+describe("an import refuses", () => {
+  let refusing: Awaited<ReturnType<typeof open>>;
+  beforeAll(async () => {
+    refusing = await open();
+  });
+  afterAll(() => refusing[Symbol.asyncDispose]());
+
+  test.each<[string, string, unknown]>([
+    ["webhook_subscriptions", "version", 2 ** 40],
+    ["webhook_subscriptions", "url", "example.com"],
+    ["webhook_subscriptions", "events", ["post.exploded"]],
+    ["webhook_subscriptions", "max_per_second", 0],
+    ["webhook_subscriptions", "description", LONG],
+    ["automation_rules", "keywords", Array.from({ length: 51 }, (_, index) => `word ${index}`)],
+    ["automation_rules", "keywords", ["x".repeat(101)]],
+    ["automation_rules", "exclude_keywords", [" "]],
+    ["automation_rules", "media_ids", [""]],
+    ["automation_rules", "message", "x".repeat(1_001)],
+    ["automation_rules", "platform", "constructor"],
+    ["automation_runs", "version", 2 ** 40],
+    ["automation_runs", "comment_id", LONG],
+    ["comment_actions", "text", "x".repeat(20_001)],
+    ["comment_actions", "retry_count", -1],
+    ["comment_actions", "further_ids", [null]],
+    ["publish_tasks", "generation", 1_001],
+    ["publish_tasks", "version", 2 ** 40],
+    ["publish_tasks", "permalink", LONG],
+    ["publish_tasks", "external_id", LONG],
+    ["publish_attempts", "number", 100_001],
+    ["detail_questions", "handles", { media: { id: 1 } }],
+    ["detail_questions", "asked_count", -1],
+    ["target_metrics", "views", -1],
+  ])(
+    "a row of %s whose %s is not one that the service stores: %j",
+    async (table, column, value) => {
+      const rows = [changed(exported[table]?.[0], { [column]: value })];
+      await expect(
+        refusing.client.importRows({ workspaceId: one, table, rows }),
+      ).rejects.toMatchObject({
+        violations: [{ code: "invalid", path: `/rows/0/${column}` }],
+      });
+    },
+  );
+});
+
+test.each([
+  ["webhook_subscriptions", 50],
+  ["automation_rules", 100],
+])(
+  "no more rows of %s than a workspace may have are imported, beside those that are revoked",
+  async (table, limit) => {
+    await using given = await open();
+    const importNew = async (count: number, status: string) => {
+      const rows = Array.from({ length: count }, () =>
+        changed(exported[table]?.[0], { id: newId(), status }),
+      );
+      await given.client.importRows({ workspaceId: one, table, rows });
+    };
+    await importNew(limit, "paused");
+    await importNew(1, "revoked");
+    await expect(importNew(1, "paused")).rejects.toMatchObject({
+      violations: [{ code: "too_many", path: "/rows", limit, actual: limit + 1 }],
+    });
+  },
+);
 
 test("each exported row of a workspace is there after its import, and what sends by itself is paused", async () => {
   await using given = await open();

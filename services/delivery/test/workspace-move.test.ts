@@ -116,7 +116,8 @@ test("the secrets of webhooks arrive sealed for the other cell, subscriptions an
   ])
     await source.sql`update ${source.sql(table)} set platform = 'x'`;
   await source.sql`update automation_rules set status = 'active', activated_at = now(), skip_before = null`;
-  await source.sql`update webhook_subscriptions set status = 'active', signing = 'hmac-sha256', public_key = null`;
+  await source.sql`update webhook_subscriptions set status = 'active', signing = 'hmac-sha256', public_key = null,
+    url = 'https://example.com', events = '{*}', disabled_reason = null`;
   const [from, to] = [openCopies(source.sql), openCopies(target.sql)];
   await source.sql`delete from webhook_secrets`;
   const secret = { id: workspaceId, subscriptionId: workspaceId, workspaceId, secret: "whsec_1" };

@@ -7,6 +7,7 @@ import { InspectionPool } from "#src/inspection/inspection-pool.ts";
 const PROBE = fileURLToPath(new URL("sandbox-probe.ts", import.meta.url));
 const ENDLESS = fileURLToPath(new URL("endless-inspection.ts", import.meta.url));
 const SILENT = fileURLToPath(new URL("silent-inspection.ts", import.meta.url));
+const CRASHING = fileURLToPath(new URL("crashing-inspection.ts", import.meta.url));
 const LIMITS = {
   maxImageBytes: 1000,
   maxVideoBytes: 1000,
@@ -87,6 +88,20 @@ test("an inspection process that reports progress for ever is ended, so that oth
   });
 
   expect(end).toEqual({ kind: "exhausted", what: "time" });
+});
+
+test.each([
+  ["that crashes after it has loaded is held responsible", CRASHING, "exhausted"],
+  ["that cannot be loaded is not held responsible", `${CRASHING}.missing`, "gone"],
+])("a file whose inspection process has a program %s", async (_title, program, kind) => {
+  await using pool = new InspectionPool({ maxWaiting: 10, program });
+  const end = await pool.run({
+    request: { declared: undefined, limits: LIMITS },
+    open: () => Readable.from([Buffer.from("file")]),
+    receive: () => Promise.resolve(),
+  });
+
+  expect(end).toMatchObject({ kind });
 });
 
 test("a file whose inspection process cannot be observed, and then ends, is not held responsible", async () => {

@@ -289,6 +289,51 @@ test("a post that is more than a day late fails as missed and frees its quota", 
   expect((await posts.quota.getQuota({ workspaceId })).monthly).toMatchObject({ reserved: 0n });
 });
 
+const isPublishing = async ({ workspaceId, id }: { workspaceId: string; id: string }) =>
+  (await posts.getPost(workspaceId, id)).status === "publishing";
+
+test("a due post that cannot be started does not keep those of other workspaces from starting", async () => {
+  const stuck = await posts.createPost({ ...request(), ...inMs(60_000) });
+  const other = await posts.createPost({ ...request(), ...inMs(61_000) });
+  // The event with so many targets would be longer than the outbox allows.
+  await posts.sql`
+    insert into targets (id, workspace_id, post_id, ordinal, account_id, platform, username, generation, last_report_at,
+      updated_at)
+    select gen_random_uuid(), workspace_id, post_id, n, account_id, platform, username, generation, last_report_at,
+      updated_at
+    from targets, generate_series(1, 500) as n
+    where post_id = ${stuck.id}`;
+  await passTime(62_000);
+  const logger = createLogger({ service: "posts", level: "silent" });
+
+  await using _scheduler = startScheduler({ ...scheduler(), logger });
+  await eventually(() => isPublishing(other));
+  const late = await posts.createPost({ ...request(), ...inMs(60_000) });
+  await passTime(61_000);
+  await eventually(() => isPublishing(late));
+
+  expect((await posts.getPost(stuck.workspaceId, stuck.id)).status).toBe("scheduled");
+});
+
+test("a missed post that cannot be marked as failed keeps no other one from failing or starting", async () => {
+  const [stuck, missed] = [
+    await posts.createPost({ ...request(), ...inMs(60_000) }),
+    await posts.createPost({ ...request(), ...inMs(61_000) }),
+  ];
+  await passTime(DAY_MS + 62_000);
+  const due = await posts.createPost({ ...request(), ...inMs(1_000) });
+  await posts.sql`update targets set due_day = 'soon' where post_id = ${stuck.id}`;
+  const logger = createLogger({ service: "posts", level: "silent" });
+
+  await using _scheduler = startScheduler({ ...scheduler(), logger });
+  await eventually(() => isPublishing(due));
+  await eventually(
+    async () => (await posts.getPost(missed.workspaceId, missed.id)).status === "failed",
+  );
+
+  expect((await posts.getPost(stuck.workspaceId, stuck.id)).status).toBe("scheduled");
+});
+
 test("the scheduler starts posts at their scheduled time, and wakes up for a new post that is due before the post for which it waits", async () => {
   const logger = createLogger({ service: "posts", level: "silent" });
   await using job = startScheduler({ ...scheduler(), logger });

@@ -15,7 +15,7 @@ import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
 import { applyDeletionUpdate, type DeletableState } from "#src/domain/deletion.ts";
 import { INSTALLATION, SHARED_LIMITS } from "#src/domain/quota.ts";
-import { isReadablePost } from "#src/operations/is-readable-post.ts";
+import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 
 async function createDatabase() {
   return await createTestDatabase({ service: "posts", migrationsFolder: MIGRATIONS });
@@ -29,12 +29,18 @@ beforeAll(async () => {
   ({ removed: one } = await fillTwoWorkspaces(source));
   await source.sql`
     update posts
-    set status = 'scheduled', scheduled_at = now(), started_at = null, options = '{}', media = '[]'`;
+    set status = 'scheduled', scheduled_at = now(), started_at = null, options = '{}', media = '[]',
+      platforms = '{x}'`;
   await source.sql`
     update targets
     set status = 'pending', platform = 'x', settings = null, metrics = null, generation = 1,
-      due_at = now(), publish_before = now() + interval '1 day'`;
-  await source.sql`update quota_usage set subject = 'x', reserved = 3`;
+      due_at = now(), publish_before = now() + interval '1 day', due_day = '2026-11-20'`;
+  await source.sql`update target_attempts set outcome = 'published'`;
+  await source.sql`update quota_usage set subject = 'x', period = '2026-11-20', reserved = 3`;
+  await source.sql`update idempotency_keys set options = '{}'`;
+  await source.sql`
+    update queue_slot_rules
+    set weekdays = '{mon}', times = '{09:30}', timezone = 'UTC', starts_on = null, ends_on = null`;
   await source.sql`
     update duplicate_guards
     set content_hash = '\\x01', due_at = now(), expires_at = null`;
@@ -47,7 +53,7 @@ async function open() {
   const given = openImport({
     sql,
     tables: EXPORTED_TABLES,
-    isReadable: isReadablePost,
+    rules: IMPORT_RULES,
     release: (workspaceId, isCopy) => releaseImportedPosts(sql, workspaceId, isCopy, SHARED_LIMITS),
   });
   const count = async (): Promise<number> =>
@@ -164,6 +170,8 @@ test("what the open posts of an imported workspace reserve of an app's limit cou
   ]);
 });
 
+const LONG = "x".repeat(300_000);
+
 describe("an import stores nothing of a call with a row", () => {
   const faults: readonly (readonly [string, string, object, RegExp])[] = [
     ["of another workspace", "posts", { workspace_id: newId() }, /workspace_id/],
@@ -186,6 +194,22 @@ describe("an import stores nothing of a call with a row", () => {
       /generation/,
     ],
     ["on an unknown platform", "targets", { platform: "constructor" }, /rows\/1/],
+    ["with more targets than a post may have", "targets", { ordinal: 100 }, /ordinal/],
+    ["that uses quota of a day that does not exist", "targets", { due_day: "soon" }, /due_day/],
+    ["with more settings than any account has", "targets", { settings: { a: LONG } }, /settings/],
+    ["with metrics of no time", "targets", { metrics: { refreshedAt: "soon" } }, /metrics/],
+    ["with more content than a request may have", "posts", { content: LONG }, /content/],
+    [
+      "with more options than a request may have",
+      "posts",
+      { options: { x: { content: LONG } } },
+      /options/,
+    ],
+    ["with a longer line than any row has", "posts", { content: LONG.repeat(4) }, /rows\/1/],
+    ["with less used quota than none", "quota_usage", { used: -1 }, /used/],
+    ["with a period that is not one", "quota_usage", { period: "2026-13" }, /period/],
+    ["with a time of day that is not one", "queue_slot_rules", { times: ["25:00"] }, /timezone/],
+    ["with an unknown time zone", "queue_slot_rules", { timezone: "Mars/Olympus" }, /timezone/],
     ["with options that cannot be read", "posts", { options: { x: { content: 1 } } }, /rows\/1/],
     ["with media that cannot be read", "posts", { media: [{ bytes: "many" }] }, /rows\/1/],
     [
@@ -205,12 +229,32 @@ describe("an import stores nothing of a call with a row", () => {
     });
     const before = await given.count();
     const [row] = exported[table] ?? [];
-    const id = { id: newId(), ...(table === "targets" ? { ordinal: 7 } : {}) };
+    const id = {
+      ...(table === "quota_usage" ? {} : { id: newId() }),
+      ...(table === "targets" ? { ordinal: 7 } : {}),
+    };
     const rows = [changed(row, id), changed(row, { ...id, ...values })];
     const refused = given.client.importRows({ workspaceId: one, table, rows });
     await expect(refused.catch((error: unknown) => JSON.stringify(error))).resolves.toMatch(fault);
     expect(await given.count()).toBe(before);
   });
+});
+
+test("an import stores no more queue slot rules than a workspace may have", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  const importRules = async (count: number, status = "active") => {
+    const rows = Array.from({ length: count }, () =>
+      changed(exported.queue_slot_rules?.[0], { id: newId(), status }),
+    );
+    await given.client.importRows({ workspaceId: one, table: "queue_slot_rules", rows });
+  };
+  await importRules(100);
+  await importRules(1, "revoked");
+  await expect(importRules(1)).rejects.toMatchObject({
+    violations: [{ code: "too_many", path: "/rows", limit: 100, actual: 101 }],
+  });
+  expect(await given.sql`select from queue_slot_rules`).toHaveLength(101);
 });
 
 test("a row whose key belongs to another workspace is refused, and the other row stays as it is", async () => {

@@ -22,12 +22,15 @@ test("work that exceeds a limit of the database is done in halves", async () => 
   expect(answer).toEqual({ done: [[1, 2], [3], [4, 5]], skipped: [] });
 });
 
-test("an item that exceeds the limit alone is skipped, and the others are done", async () => {
-  const answer = await run((items) => (items.includes(2) ? TOO_SLOW : undefined));
+test.each([
+  ["exceeds the limit", TOO_SLOW],
+  ["is refused", new RangeError("Invalid time value")],
+])("an item that %s alone is skipped, and the others are done", async (_what, error) => {
+  const answer = await run((items) => (items.includes(2) ? error : undefined));
   expect(answer).toEqual({ done: [[1], [3], [4, 5]], skipped: [2] });
 });
 
-test("another error ends the work", async () => {
-  const down = new Error("the database is down");
+test("an error that does not depend on the items ends the work", async () => {
+  const down = Object.assign(new Error("the database is down"), { code: "ECONNREFUSED" });
   await expect(run(() => down)).rejects.toBe(down);
 });

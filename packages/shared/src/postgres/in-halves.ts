@@ -1,8 +1,9 @@
 import { isTooSlow } from "#src/bus/batch-size.ts";
+import { isTransientError } from "#src/bus/retries.ts";
 
 /**
- * Does work on items with one statement, or in halves if it exceeds a limit of the database. An
- * item that exceeds the limit alone is skipped. Returns what each statement returned.
+ * Does work on items with one statement, or in halves if it exceeds a limit of the database or is
+ * refused. An item that does so alone is skipped. Returns what each statement returned.
  */
 export async function inHalves<T, R>(
   items: readonly T[],
@@ -15,7 +16,8 @@ export async function inHalves<T, R>(
   try {
     return [await work(items)];
   } catch (error) {
-    if (!isTooSlow(error, performance.now() - startedAt)) throw error;
+    const isTimedOut = isTooSlow(error, performance.now() - startedAt);
+    if (!isTimedOut && isTransientError(error)) throw error;
     if (items.length === 1) {
       onSkipped(first, error);
       return [];

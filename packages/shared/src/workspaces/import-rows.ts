@@ -19,6 +19,18 @@ export interface TableShape extends Required<Omit<ExportedTable, "omitted">> {
   readonly references: readonly Reference[];
 }
 
+export interface RowLimit {
+  readonly count: number;
+  /** SQL condition. */
+  readonly where: string;
+}
+
+interface GivenRows {
+  readonly workspaceId: string;
+  readonly rows: string;
+  readonly max: RowLimit | undefined;
+}
+
 /** The columns that an export contains. */
 export async function readColumns(
   sql: Sql,
@@ -80,7 +92,7 @@ function isComplete(tx: TransactionSql, { references, refers }: TableShape, work
 async function insertRows(
   tx: TransactionSql,
   shape: TableShape,
-  { workspaceId, rows }: { readonly workspaceId: string; readonly rows: string },
+  { workspaceId, rows, max }: GivenRows,
 ): Promise<number> {
   const { name, columns, key, imported } = shape;
   const names = columns.map((column) => column.name);
@@ -103,7 +115,24 @@ async function insertRows(
       count(*) filter (where ${complete} and not exists (select from ${tx(name)} t where ${same}))::int as missing
     from ${given}`;
   if (row.missing > 0) throw conflict("row_exists");
+  if (max !== undefined) await assertFewRows(tx, name, workspaceId, max);
   return row.leftOut;
+}
+
+async function assertFewRows(
+  tx: TransactionSql,
+  table: string,
+  workspaceId: string,
+  { count: limit, where }: RowLimit,
+): Promise<void> {
+  const [{ actual }] = await tx<[{ actual: number }]>`
+    select count(*)::int as actual
+    from ${tx(table)}
+    where workspace_id = ${workspaceId}
+    and ${tx.unsafe(where)}`;
+  const reason = `a workspace may have ${limit} of them, not ${actual}`;
+  if (actual > limit)
+    throw invalidRequest([{ code: "too_many", path: "/rows", limit, actual, reason }]);
 }
 
 /** Data exceptions, violated constraints and what triggers refuse, such as a full quota. */
@@ -114,11 +143,7 @@ const REFUSALS = /^(?:22|23|PR)/;
  *
  * @throws `row_exists`, and `invalid_request` for a row that the database refuses.
  */
-export async function importRows(
-  sql: Sql,
-  shape: TableShape,
-  rows: { readonly workspaceId: string; readonly rows: string },
-): Promise<number> {
+export async function importRows(sql: Sql, shape: TableShape, rows: GivenRows): Promise<number> {
   try {
     return await sql.begin((tx) => insertRows(tx, shape, rows));
   } catch (error) {

@@ -4,15 +4,15 @@ import { invalidRequest } from "#src/errors.ts";
 import { isId } from "#src/ids.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import type { ExportedTables } from "./export-service.ts";
-import { importRows, readShape, type TableShape } from "./import-rows.ts";
+import { importRows, readShape, type RowLimit, type TableShape } from "./import-rows.ts";
 import { assertImporting, isImporting, recordImport } from "./import-state.ts";
-import { type ImportedRow, MAX_IMPORTED_ROWS, parseRow } from "./imported-row.ts";
+import { type ColumnChecks, MAX_IMPORTED_ROWS, parseRow } from "./imported-row.ts";
 
 export interface RowImportOptions {
   readonly sql: Sql;
   readonly tables: ExportedTables;
-  /** Whether the service can read the row: what the columns of a table do not say. */
-  readonly isReadable?: (table: string, row: ImportedRow) => boolean;
+  /** By table. Default: none beyond the types of the columns. */
+  readonly rules?: ImportRules;
   /** In the transaction that begins the import. */
   readonly prepare?: (tx: TransactionSql, workspaceId: string) => Promise<void>;
   /**
@@ -22,6 +22,15 @@ export interface RowImportOptions {
    */
   readonly release?: (workspaceId: string, isCopy: boolean) => Promise<void>;
 }
+
+/** What the service itself stores in a table. */
+export interface TableRules {
+  readonly columns?: ColumnChecks;
+  /** Maximum number of rows of a workspace that satisfy the SQL condition. */
+  readonly max?: RowLimit;
+}
+
+export type ImportRules = Readonly<Record<string, TableRules>>;
 
 function assertId(workspaceId: string): void {
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
@@ -56,20 +65,16 @@ class RowImport {
     if (shape.isImportedApart || texts.length > MAX_IMPORTED_ROWS)
       throw invalidRequest([{ code: "invalid", path: "/table" }]);
     await assertImporting(this.#options.sql, workspaceId);
-    this.#check(shape, workspaceId, texts);
-    const rows = `[${texts.join(",")}]`;
-    return await importRows(this.#options.sql, shape, { workspaceId, rows });
-  }
-
-  #check({ name, columns, endless }: TableShape, workspaceId: string, texts: readonly string[]) {
-    const { isReadable = () => true } = this.#options;
-    const rules = { columns, workspaceId, owner: "workspace_id", endless };
+    const { columns: checks = {}, max } = this.#options.rules?.[table] ?? {};
+    const { columns, endless } = shape;
+    const rules = { columns, workspaceId, owner: "workspace_id", endless, checks };
     for (const [index, text] of texts.entries()) {
       const parsed = parseRow(text, rules);
-      if (parsed.kind === "row" && isReadable(name, parsed.row)) continue;
-      const column = parsed.kind === "fault" ? parsed.column : "";
-      throw invalidRequest([{ code: "invalid", path: `/rows/${index}/${column}` }]);
+      if (parsed.kind === "fault")
+        throw invalidRequest([{ code: "invalid", path: `/rows/${index}/${parsed.column}` }]);
     }
+    const rows = `[${texts.join(",")}]`;
+    return await importRows(this.#options.sql, shape, { workspaceId, rows, max });
   }
 
   async find(workspaceId: string, table: string, ids: readonly string[]): Promise<string[]> {

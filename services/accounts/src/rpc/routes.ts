@@ -17,18 +17,18 @@ import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_ev
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
-import { isPlatformId, PLATFORM_IDS } from "@postrider/platforms/platform-id";
+import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
-import type { ImportedRow } from "@postrider/shared/workspaces/imported-row";
 import { createSecretTransferService } from "@postrider/shared/workspaces/secret-transfer";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { countRefreshes } from "#src/db/workspace-moves.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 import { movedSecrets } from "#src/operations/moved-secrets.ts";
 import {
   batchGetAccounts,
@@ -147,7 +147,7 @@ function serveOthers(router: ConnectRouter, deps: Dependencies): void {
   router.service(WorkspaceMoveService, createWorkspaceMoveService(deps));
   router.service(SecretTransferService, createSecretTransferService(movedSecrets(deps)));
   router.service(WorkspaceImportService, createWorkspaceImportService(deps));
-  const rows = { sql: deps.sql, tables: EXPORTED_TABLES, isReadable };
+  const rows = { sql: deps.sql, tables: EXPORTED_TABLES, rules: IMPORT_RULES };
   router.service(RowImportService, createRowImportService(rows));
   router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
 }
@@ -161,14 +161,4 @@ function createPlatformService({ connectors }: Pick<Dependencies, "connectors">)
   return {
     listPlatforms: () => ({ platforms }),
   } satisfies ServiceImpl<typeof PlatformService>;
-}
-
-function isTexts(value: unknown): boolean {
-  return value === null || Object.values(value as object).every((each) => typeof each === "string");
-}
-
-/** Whether the code that reads such rows can read this one, of an import. */
-function isReadable(table: string, { platform, permissions, traits, settings }: ImportedRow) {
-  if (table === "account_settings") return typeof settings === "object" && settings !== null;
-  return isPlatformId(String(platform)) && isTexts(permissions) && isTexts(traits);
 }

@@ -60,7 +60,7 @@ async function parseWorkspace(
   { workspaceId, row: text }: BeginWorkspaceImportRequest,
 ): Promise<ImportedWorkspace> {
   const columns = await readColumns(sql, "workspaces", EXPORTED_TABLES.workspaces);
-  const parsed = parseRow(text, { columns, workspaceId, owner: "id", endless: [] });
+  const parsed = parseRow(text, { columns, workspaceId, owner: "id" });
   const workspace = parsed.kind === "row" ? toWorkspace(parsed.row) : undefined;
   if (workspace === undefined) throw invalidRequest([{ code: "invalid", path: "/row" }]);
   return workspace;

@@ -69,7 +69,6 @@ export const EXPORTED_TABLES: ExportedTables = {
   detail_questions: {
     imported: {
       wake_at: "now() + interval '400 days'",
-      asked_count: "greatest(r.asked_count, 0)",
       created_at: "least(r.created_at, now())",
     },
     refers: { target_id: ["publish_tasks", "target_id"] },

@@ -1,7 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
-import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
@@ -20,6 +19,7 @@ import {
   resumeRule,
 } from "#src/engagement/db/automation-rules.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
+import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 import {
   createHandleSealing,
   readMovedHandles,
@@ -38,18 +38,12 @@ interface CopyDeps {
   readonly sealingKeys: readonly SealingKey[];
 }
 
-function isHandles(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).every((each) => typeof each === "string");
-}
-
 /** Each part of the service makes what its imported rows need. */
 function createImports({ sql, sealingKeys }: CopyDeps) {
   return createRowImportService({
     sql,
     tables: EXPORTED_TABLES,
-    isReadable: (table, { platform = "x", handles }) =>
-      isPlatformId(platform as string) && (table !== "detail_questions" || isHandles(handles)),
+    rules: IMPORT_RULES,
     prepare: stopImport,
     release: async (workspaceId, isCopy) => {
       if (await hasOpenedSecrets(sql, workspaceId)) await confirmExternalAccounts(sql, workspaceId);

@@ -212,10 +212,10 @@ test("a workspace has at most 100 automation rules that are not revoked", async 
 test.each([[["revoked"]], [["active", "revoked"]], [["active", "paused", "revoked"]]])(
   "an automation rule with the changes %j keeps no words, media and message",
   async (statuses) => {
-    const { rpc, sql } = automations;
+    const { rpc, sql, deps } = automations;
     const { workspaceId, ruleId } = await createRule({ match: "all", media: { ids: ["m1"] } });
     for (const status of statuses) await rpc.updateAutomationRule({ workspaceId, ruleId, status });
-    while (await skipStoppedRuns({ sql, onEvents: () => undefined }));
+    while (await skipStoppedRuns(deps));
     const [row] = await sql`
       select media_ids, to_json(keywords) as keywords, match, to_json(exclude_keywords) as excluded, message
       from automation_rules

@@ -244,6 +244,31 @@ describe("when a rule is paused,", () => {
     expect(rule).toEqual({ skipBefore: null });
   });
 
+  test("its waiting runs are skipped even if those of a rule that was stopped before cannot be changed", async () => {
+    const { platform, rpc, deps, sql } = automations;
+    const stopped = [await createActiveRule(automations), await createActiveRule(automations)];
+    for (const { mediaId } of stopped) platform.comment(mediaId, "link");
+    await automations.poll();
+    const versions = ["9223372036854775807", String(2 ** 40)];
+    for (const [index, { workspaceId, ruleId }] of stopped.entries()) {
+      await sql`
+        update automation_runs
+        set version = ${versions[index] ?? ""}::text::bigint
+        where rule_id = ${ruleId}`;
+      await rpc.updateAutomationRule({ workspaceId, ruleId, status: "paused" });
+    }
+    while (await skipStoppedRuns(deps));
+    const runs = await sql`
+      select rule_id, status
+      from automation_runs
+      group by rule_id, status
+      order by rule_id = ${stopped[0]?.ruleId ?? ""} desc`;
+    expect(runs).toEqual([
+      { ruleId: stopped[0]?.ruleId, status: "prepared" },
+      { ruleId: stopped[1]?.ruleId, status: "skipped" },
+    ]);
+  });
+
   test("a new activation of the rule does not resume its waiting runs", async () => {
     const { platform, rpc, deps } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);

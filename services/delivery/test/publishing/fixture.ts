@@ -42,7 +42,7 @@ import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
-import { unavailable } from "@postrider/shared/errors";
+import { ServiceError, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
@@ -178,6 +178,8 @@ export class World {
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
+  /** Ids of targets whose content the posts service cannot read. */
+  readonly unreadable = new Set<string>();
   /**
    * An account whose access token is being renewed. Requests for its credential wait until the
    * promise `ended` resolves.
@@ -274,6 +276,8 @@ export class World {
       batchGetTargetContents: ({ refs }) => {
         this.contentRequests += 1;
         if (!this.isUp.posts) throw unavailable();
+        if (refs.some(({ targetId }) => this.unreadable.has(targetId)))
+          throw new ServiceError("internal", "internal");
         return {
           contents: refs.map((ref) => {
             const target = this.targets.get(ref.targetId);

@@ -67,6 +67,23 @@ function names(claimed: readonly { readonly targetId: string }[]) {
   return claimed.map(({ targetId }) => targetId);
 }
 
+test("a target whose content cannot be read keeps no other one that was claimed with it from being published, and fails as missed when it is too late", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const [stuck, late, ...others] = [
+    world.addTarget(),
+    world.addTarget({ publishBefore: new Date(Date.now() - 1_000) }),
+    world.addTarget(),
+    world.addTarget(),
+  ];
+  for (const { targetId } of [stuck, late]) world.unreadable.add(targetId);
+  await request(database.sql, stuck, late, ...others);
+  await using _worker = startWorker(database, world);
+  for (const other of others) await untilStatus(database.sql, other, "published");
+  expect(await untilStatus(database.sql, late, "failed")).toMatchObject({ errorCode: "missed" });
+  expect((await readTask(database.sql, stuck)).status).not.toBe("failed");
+});
+
 test("the backlog of a platform that does not respond does not delay posts on other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();

@@ -513,6 +513,17 @@ test("a webhook event that the database refuses delays no other event, and is se
   expect(new Set(found)).toEqual(new Set([refused, healthy]));
 });
 
+test("a subscription whose version needs 64 bits keeps no event of others from being sent", async () => {
+  const subscriptions = [
+    await events.subscribe({ version: 2 ** 40, status: "paused" }),
+    await events.subscribe(),
+  ];
+  for (const { workspaceId } of subscriptions)
+    await events.publish("posts.events.v1", [failed(workspaceId, newId())]);
+  await events.compose();
+  for (const { workspaceId } of subscriptions) expect(await bodies(workspaceId)).toHaveLength(1);
+});
+
 test("a webhook event keeps the request id and the trace of the request that caused it", async () => {
   const { workspaceId } = await events.subscribe();
   await events.publish("posts.events.v1", [failed(workspaceId, newId())]);

@@ -151,8 +151,11 @@ export class InspectionProcess implements AsyncDisposable {
       // A process that says something else was taken over by its file.
       else resolve(parseEnd(message, this.#input.bytes) ?? { kind: "exhausted", what: "crash" });
     };
-    const onExit = (_code: number | null, signal: NodeJS.Signals | null) =>
-      resolve(this.#killedFor ?? endOfSignal(signal));
+    const onExit = (_code: number | null, signal: NodeJS.Signals | null) => {
+      // A process that has not loaded, for example because a module is missing, has read no file.
+      const end: InspectionEnd = progress === 0 ? { kind: "gone" } : endOfSignal(signal);
+      resolve(this.#killedFor ?? end);
+    };
     const onError = () => resolve({ kind: "gone" });
     this.#child.on("message", onMessage).once("exit", onExit).once("error", onError);
     return {

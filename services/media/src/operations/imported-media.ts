@@ -1,9 +1,10 @@
 import { conflict, invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import { anyObject, between, oneOf, text } from "@postrider/shared/workspaces/column-checks";
 import { readColumns } from "@postrider/shared/workspaces/import-rows";
 import { assertImporting } from "@postrider/shared/workspaces/import-state";
-import { parseRow } from "@postrider/shared/workspaces/imported-row";
+import { type ColumnChecks, parseRow } from "@postrider/shared/workspaces/imported-row";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { describeImported, lockAnyMedia } from "#src/db/imported-media.ts";
 import { deleteUnready, markDeleting } from "#src/db/media-deletion.ts";
@@ -28,36 +29,40 @@ interface ImportedMedia extends NewUpload {
 /** The types of the columns are checked, but each may be null. */
 interface MediaRow {
   readonly id: string | null;
-  readonly status: string | null;
   readonly content_type: string | null;
   readonly bytes: number | null;
   readonly file_name: string | null;
   readonly sha256: string | null;
-  readonly alt_text: string | null;
-  readonly cover_ms: number | null;
 }
 
-function isValid({ status, file_name, alt_text, cover_ms }: MediaRow): boolean {
-  const name = file_name ?? "";
-  const isNamed =
-    name !== "" &&
-    countCharacters(name) <= MAX_FILE_NAME &&
-    name.search(FORBIDDEN_CHARACTERS) === -1;
-  if (status !== "ready" || !isNamed) return false;
-  return countCharacters(alt_text ?? "") <= MAX_ALT_TEXT_LENGTH && (cover_ms ?? 0) >= 0;
+const CHECKS: ColumnChecks = {
+  status: oneOf("ready"),
+  bytes: between(1, Number.MAX_SAFE_INTEGER),
+  file_name: text(2 * MAX_FILE_NAME, isFileName),
+  alt_text: text(
+    2 * MAX_ALT_TEXT_LENGTH,
+    (altText) => countCharacters(altText) <= MAX_ALT_TEXT_LENGTH,
+  ),
+  video: anyObject(16 * 1024),
+};
+
+function isFileName(name: string): boolean {
+  const isShort = name !== "" && countCharacters(name) <= MAX_FILE_NAME;
+  return isShort && name.search(FORBIDDEN_CHARACTERS) === -1;
 }
 
 function toMedia(workspaceId: string, row: MediaRow): ImportedMedia | undefined {
   const { id, content_type: contentType, bytes, file_name: fileName, sha256 } = row;
   if (id === null || contentType === null || bytes === null || fileName === null) return undefined;
-  if (sha256 === null || bytes < 1 || !isId(id) || !isValid(row)) return undefined;
+  if (sha256 === null || !isId(id)) return undefined;
   const kind = kindOf(contentType) ?? "video";
   return { id, workspaceId, kind, contentType, bytes, fileName, sha256 };
 }
 
 async function parseMedia(sql: Sql, { workspaceId, row }: MediaImport): Promise<ImportedMedia> {
   const columns = await readColumns(sql, "media", EXPORTED_TABLES.media);
-  const parsed = parseRow(row, { columns, workspaceId, owner: "workspace_id", endless: [] });
+  const rules = { columns, workspaceId, owner: "workspace_id", checks: CHECKS };
+  const parsed = parseRow(row, rules);
   const media =
     parsed.kind === "row" ? toMedia(workspaceId, parsed.row as unknown as MediaRow) : undefined;
   if (media === undefined) throw invalidRequest([{ code: "invalid", path: "/row" }]);

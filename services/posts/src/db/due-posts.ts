@@ -17,19 +17,34 @@ export interface DueOptions {
   readonly limit: number;
   /** Only posts that are scheduled for this time or later are started; see `SearchFloor`. */
   readonly since?: Date | null;
-  /** Only these posts are started; null: the earliest of all. */
+  /** Only these posts are started or fail; null: the earliest of all. */
   readonly ids?: readonly string[] | null;
+  /** These posts are left out. */
+  readonly except?: readonly string[];
 }
 
 /** Maximum number of due posts that `listDuePosts` reads, the earliest. */
 const MAX_READ = 200_000;
 
+/** SQL: a post that is scheduled for an earlier time is too late. */
+function latest(sql: ISql, { missedAfterMs }: Pick<DueOptions, "missedAfterMs">) {
+  return sql`now() - ${missedAfterMs}::float8 * interval '1 millisecond'`;
+}
+
+/** SQL condition on a post. */
+function isAmong(sql: ISql, { ids = null, except = [] }: Pick<DueOptions, "ids" | "except">) {
+  return sql`
+    ${ids === null ? sql`true` : sql`id = any(${ids as string[]}::uuid[])`}
+    and ${except.length === 0 ? sql`true` : sql`id <> all(${except as string[]}::uuid[])`}`;
+}
+
 /** SQL condition on a post: it has to be started, and is not too late. */
-function isDue(sql: ISql, { missedAfterMs, since = null }: DueOptions) {
+function isDue(sql: ISql, options: DueOptions) {
   return sql`
     status = 'scheduled'
     and scheduled_at <= now()
-    and scheduled_at >= greatest(${since}::timestamptz, now() - ${missedAfterMs}::float8 * interval '1 millisecond')`;
+    and scheduled_at >= greatest(${options.since ?? null}::timestamptz, ${latest(sql, options)})
+    and ${isAmong(sql, options)}`;
 }
 
 /** The ids of due posts, those of each workspace in turn, and the earliest first. */
@@ -90,13 +105,12 @@ export async function startDuePosts(
   tx: TransactionSql,
   options: DueOptions,
 ): Promise<StartedBatch> {
-  const { missedAfterMs, limit, ids = null } = options;
+  const { missedAfterMs, limit } = options;
   const [batch] = await tx<StartedBatch[]>`
     with due as materialized (
       select id, workspace_id, version
       from posts
       where ${isDue(tx, options)}
-      and ${ids === null ? tx`true` : tx`id = any(${ids as string[]}::uuid[])`}
       order by scheduled_at, id
       limit ${limit}
       for no key update skip locked
@@ -137,19 +151,31 @@ export async function startDuePosts(
   return batch ?? { count: 0, outdated: [] };
 }
 
+/** SQL: the posts that are too late, the earliest. */
+function missedPosts(sql: ISql, options: DueOptions) {
+  return sql`
+    select id, workspace_id, status
+    from posts
+    where status = 'scheduled'
+    and scheduled_at < ${latest(sql, options)}
+    and ${isAmong(sql, options)}
+    order by scheduled_at, id
+    limit ${options.limit}`;
+}
+
+export async function listMissedPosts(sql: ISql, options: DueOptions): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`${missedPosts(sql, options)}`;
+  return rows.map(({ id }) => id);
+}
+
 /** In id order; locked posts are skipped. */
 export async function lockMissedPosts(
   tx: TransactionSql,
-  { missedAfterMs, limit }: DueOptions,
+  options: DueOptions,
 ): Promise<readonly LockedPost[]> {
   return await tx<LockedPost[]>`
     with missed as materialized (
-      select id, workspace_id, status
-      from posts
-      where status = 'scheduled'
-      and scheduled_at < now() - ${missedAfterMs}::float8 * interval '1 millisecond'
-      order by scheduled_at, id
-      limit ${limit}
+      ${missedPosts(tx, options)}
       for update skip locked
     )
     select workspace_id, id as post_id, status
@@ -195,13 +221,14 @@ export function isPostDue(sql: ISql, since: Date | null) {
     )`;
 }
 
-/** Finds posts from `since` on; null: all. See `SearchFloor`. */
-export function nextDue(sql: ISql, since: Date | null) {
+/** Finds posts from `since` on; null: all. See `SearchFloor`. Leaves out those in `except`. */
+export function nextDue(sql: ISql, since: Date | null, except: readonly string[] = []) {
   return sql<[NextDue]>`
     select
       (extract(epoch from min(scheduled_at) - clock_timestamp()) * 1000)::float8 as due_ms,
       least(min(scheduled_at), clock_timestamp()) - interval '1 minute' as floor
     from posts
     where status = 'scheduled'
-    and scheduled_at >= coalesce(${since}::timestamptz, '-infinity')`;
+    and scheduled_at >= coalesce(${since}::timestamptz, '-infinity')
+    and ${isAmong(sql, { except })}`;
 }

@@ -37,7 +37,7 @@ export async function removePage(
     (postId, err) =>
       logger.error(
         { err, postId, job: "remove-old-posts" },
-        "an old post could not be removed within the time limit of the database; the next run tries again",
+        "an old post could not be removed; the job goes on with the others, and the next run tries again",
       ),
   );
   const removed = removals.flat();

@@ -9,6 +9,7 @@ import {
   extendTargets,
   isPostDue,
   listDuePosts,
+  listMissedPosts,
   lockMissedPosts,
   nextDue,
   startDuePosts,
@@ -16,6 +17,7 @@ import {
 import { lockTargetsOf } from "#src/db/targets.ts";
 import { changeTargets, MISSED } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { RefusedPosts } from "#src/operations/refused-posts.ts";
 
 /** Large, because each batch has to skip the index entries that previous batches left. */
 const BATCH_POSTS = 2000;
@@ -35,10 +37,14 @@ const oldestDue = createAgeGauge(
 );
 
 type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay"> &
-  Pick<DueOptions, "since" | "ids"> & {
+  Pick<DueOptions, "since" | "ids" | "except"> & {
     /** Whether the relay waits. Default: false. */
     readonly holdsRelay?: boolean;
   };
+
+interface WithRefused {
+  readonly refused: RefusedPosts;
+}
 
 /** The batch is one transaction, so each post is started exactly once. */
 export async function startDueBatch({
@@ -68,14 +74,18 @@ export async function startDueBatch({
  * The workspaces take turns, so that any number of posts of one delays no other. The posts are
  * listed once and not for each batch, because the list costs as much as a batch.
  */
-async function startBacklog(deps: SchedulerDeps): Promise<void> {
+async function startBacklog(deps: SchedulerDeps & WithRefused): Promise<void> {
   const ids = await listDuePosts(deps.sql, { ...deps, limit: BACKLOG_POSTS });
   let begun = 0;
   const startAll = async (): Promise<void> => {
     while (begun < ids.length) {
       const from = begun;
       begun += BATCH_POSTS;
-      await startDueBatch({ ...deps, ids: ids.slice(from, begun) });
+      const part = ids.slice(from, begun);
+      await deps.refused.handleOthers(
+        (only) => startDueBatch({ ...deps, ids: only ?? part }),
+        () => Promise.resolve(part),
+      );
     }
   };
   // Two loops, each with its own database connection.
@@ -85,11 +95,11 @@ async function startBacklog(deps: SchedulerDeps): Promise<void> {
 /** Frees quota and duplicate guards of posts that are too late; returns their number. */
 export async function failMissedBatch({
   sql,
-  missedAfterMs,
   nudgeRelay,
+  ...options
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    const posts = await lockMissedPosts(tx, { missedAfterMs, limit: BATCH_MISSED });
+    const posts = await lockMissedPosts(tx, { ...options, limit: BATCH_MISSED });
     if (posts.length === 0) return 0;
     const targets = await lockTargetsOf(tx, posts);
     const pairs = targets.map((before) => ({
@@ -103,24 +113,44 @@ export async function failMissedBatch({
   return count;
 }
 
-/** Posts that are too late fail. Returns whether it changed any. `dueMs` is 0 or negative. */
-async function startOrFail(
-  options: SchedulerDeps & { readonly logger: Logger },
-  dueMs: number,
-): Promise<boolean> {
-  const missed = dueMs < -options.missedAfterMs ? await failMissedBatch(options) : 0;
+type LoopDeps = SchedulerDeps & WithRefused & { readonly logger: Logger };
+
+async function startDue(options: LoopDeps, dueMs: number): Promise<number> {
   // When thousands of posts are due at once, all of them are started before the first events are
   // published, but the events of other workspaces do not wait for long.
   const deps = { ...options, holdsRelay: dueMs > -MAX_HOLD_MS };
-  const started = await startDueBatch(deps);
+  const started = await deps.refused.handleOthers(
+    (ids) => startDueBatch({ ...deps, ids }),
+    () => listDuePosts(deps.sql, { ...deps, limit: BATCH_POSTS }),
+  );
   // A full batch means that many more posts are due.
   if (started === BATCH_POSTS) await startBacklog(deps);
+  return started;
+}
+
+/** Posts that are too late fail. */
+async function failMissed(deps: LoopDeps): Promise<number> {
+  const missed = await deps.refused.handleOthers(
+    (ids) => failMissedBatch({ ...deps, ids }),
+    () => listMissedPosts(deps.sql, { ...deps, limit: BATCH_MISSED }),
+  );
   if (missed > 0)
-    options.logger.warn(
+    deps.logger.warn(
       { job: "start-due-posts", count: missed },
       "posts failed with the code `missed` because their publishing did not start in time; check whether the posts service was down, and MISSED_AFTER_SECONDS",
     );
-  return missed + started > 0;
+  return missed;
+}
+
+/** An error of one step does not keep the other from running. `dueMs` is 0 or negative. */
+async function startOrFail(deps: LoopDeps, dueMs: number): Promise<boolean> {
+  let count = 0;
+  try {
+    count += await startDue(deps, dueMs);
+  } finally {
+    if (dueMs < -deps.missedAfterMs) count += await failMissed(deps);
+  }
+  return count > 0;
 }
 
 /** `nudge` wakes the job in time for a new scheduled post. */
@@ -135,6 +165,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
   // due before it. A post below the floor is rare: it is scheduled for a time after its API
   // request, so its request must have taken longer than that minute.
   const floor = new SearchFloor();
+  const refused = new RefusedPosts(logger);
   let wakesAt = 0;
   const loop = startDueLoop({
     sql,
@@ -142,11 +173,13 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
     idleMs: IDLE_MS,
     work: async () => {
       const since = floor.next(performance.now());
-      const [next] = await nextDue(sql, since);
+      const except = refused.list();
+      const [next] = await nextDue(sql, since, except);
       floor.moveTo(next.floor);
       const dueMs = next.dueMs ?? IDLE_MS;
       oldestDue.set({}, dueMs < 0 ? new Date(Date.now() + dueMs) : undefined);
-      if (dueMs <= 0 && (await startOrFail({ ...options, since }, dueMs))) return true;
+      const deps = { ...options, refused, since, except };
+      if (dueMs <= 0 && (await startOrFail(deps, dueMs))) return true;
       const pauseMs = Math.min(IDLE_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
       wakesAt = Date.now() + pauseMs;
       return pauseMs;

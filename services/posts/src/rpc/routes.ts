@@ -22,7 +22,7 @@ import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
 import { INSTALLATION, SHARED_LIMITS } from "#src/domain/quota.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { isReadablePost } from "#src/operations/is-readable-post.ts";
+import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 import { batchGetTargetContents } from "#src/rpc/batch-get-target-contents.ts";
 import { createPost } from "#src/rpc/create-post.ts";
 import { deletePost } from "#src/rpc/delete-post.ts";
@@ -90,7 +90,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
       createRowImportService({
         sql,
         tables: EXPORTED_TABLES,
-        isReadable: isReadablePost,
+        rules: IMPORT_RULES,
         prepare: async (_tx, workspaceId) => {
           if (workspaceId === INSTALLATION)
             throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);

@@ -29,7 +29,7 @@ export type NewRun = Omit<AutomationRun, "version" | "createdAt">;
 function columns(sql: ISql) {
   return sql`
     id, workspace_id, account_id, rule_id, comment_id, media_id, author_id, author_username, status, reason,
-    version::int as version, created_at`;
+    version, created_at`;
 }
 
 /** Also stores the events about runs that have ended already. */
@@ -103,7 +103,7 @@ export async function endRuns(
       version = r.version + 1
     from ends e
     where r.id = e.id
-    returning r.id, r.workspace_id, r.account_id, r.version::int as version`;
+    returning r.id, r.workspace_id, r.account_id, r.version`;
   await appendEnds(tx, changed);
 }
 

@@ -1,4 +1,24 @@
 import type { RuleWords } from "./match-comment.ts";
+import { foldText, isAtMost } from "./text.ts";
+
+/** In characters, as in the REST API. */
+export const MAX_NAME_LENGTH = 200;
+export const MAX_KEYWORDS = 50;
+const MAX_KEYWORD_LENGTH = 100;
+/**
+ * Maximum number of UTF-16 units of a keyword in the form in which it is compared. A few characters
+ * stand for up to 18 others (U+FDFA); without this limit, the keywords of a workspace could take
+ * hundreds of megabytes of memory.
+ */
+const MAX_FOLDED_LENGTH = 2 * MAX_KEYWORD_LENGTH;
+export const MAX_MEDIA = 100;
+export const MAX_MESSAGE_BYTES = 1_000;
+
+export function isKeyword(word: string): boolean {
+  if (!isAtMost(word, MAX_KEYWORD_LENGTH)) return false;
+  const folded = foldText(word);
+  return folded !== "" && folded.length <= MAX_FOLDED_LENGTH;
+}
 
 export type RuleStatus = "draft" | "active" | "paused" | "revoked";
 

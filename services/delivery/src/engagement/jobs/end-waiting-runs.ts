@@ -1,3 +1,4 @@
+import { tryHalving } from "@postrider/shared/bus/halving";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import type { Loop } from "@postrider/shared/process/loop";
@@ -19,8 +20,8 @@ const PAGE_SIZE = 500;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents">;
 
-/** Returns whether there may be more. */
-export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Promise<boolean> {
+/** Returns whether there may be more. A rule whose runs cannot be changed delays no other. */
+export async function skipStoppedRuns(deps: Deps): Promise<boolean> {
   let hasMore = false;
   let rules: readonly StoppedRule[] = [];
   do {
@@ -28,9 +29,16 @@ export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Pro
     // every pass reads the whole list, page by page.
     rules = await listStoppedRules(deps.sql, { limit: MAX_RULES, after: rules.at(-1) });
     for (const rule of rules) {
-      const count = await endReplies(deps, (tx) => endStopped(tx, rule, PAGE_SIZE));
-      if (count === 0) await clearStoppedRule(deps.sql, rule);
-      hasMore ||= count > 0;
+      const [failure] = await tryHalving([rule], async () => {
+        const count = await endReplies(deps, (tx) => endStopped(tx, rule, PAGE_SIZE));
+        if (count === 0) await clearStoppedRule(deps.sql, rule);
+        hasMore ||= count > 0;
+      });
+      if (failure !== undefined)
+        deps.logger.error(
+          { err: failure.error, job: "skip-stopped-runs", ruleId: rule.id },
+          "the waiting runs of an automation rule could not be marked as skipped; the job skip-stopped-runs tries again",
+        );
     }
   } while (rules.length === MAX_RULES);
   return hasMore;

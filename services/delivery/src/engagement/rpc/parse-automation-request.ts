@@ -4,22 +4,16 @@ import { isId } from "@postrider/shared/ids";
 import type { ISql } from "@postrider/shared/postgres";
 import type { KeyedRequest } from "@postrider/shared/postgres/idempotency";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
-import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
+import {
+  type AutomationRule,
+  isKeyword,
+  MAX_KEYWORDS,
+  MAX_MEDIA,
+  MAX_MESSAGE_BYTES,
+  MAX_NAME_LENGTH,
+} from "#src/engagement/domain/automation-rule.ts";
 import type { MatchMode } from "#src/engagement/domain/match-comment.ts";
-import { foldText, isAtMost, isMediaId } from "#src/engagement/domain/text.ts";
-
-/** In characters, as in the REST API. */
-const MAX_NAME_LENGTH = 200;
-const MAX_KEYWORDS = 50;
-const MAX_KEYWORD_LENGTH = 100;
-/**
- * Maximum number of UTF-16 units of a keyword in the form in which it is compared. A few characters
- * stand for up to 18 others (U+FDFA); without this limit, the keywords of a workspace could take
- * hundreds of megabytes of memory.
- */
-const MAX_FOLDED_LENGTH = 2 * MAX_KEYWORD_LENGTH;
-const MAX_MEDIA = 100;
-const MAX_MESSAGE_BYTES = 1_000;
+import { isAtMost, isMediaId } from "#src/engagement/domain/text.ts";
 
 /** Throws `invalid_request` with every error. Absent fields are not checked. */
 export function assertRule(fields: {
@@ -64,12 +58,6 @@ function faultsOfWords(path: string, words: readonly string[] | undefined): read
   return (words ?? []).flatMap((word, index) =>
     isKeyword(word) ? [] : [{ code: "invalid", path: `${path}/${index}` }],
   );
-}
-
-function isKeyword(word: string): boolean {
-  if (!isAtMost(word, MAX_KEYWORD_LENGTH)) return false;
-  const folded = foldText(word);
-  return folded !== "" && folded.length <= MAX_FOLDED_LENGTH;
 }
 
 function faultsOfMessage(message: string): readonly Violation[] {

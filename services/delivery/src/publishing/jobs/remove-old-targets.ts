@@ -66,7 +66,7 @@ export async function removeTargetPage(
     (targetId, err) =>
       logger.error(
         { err, targetId, job: "remove-old-targets" },
-        "what is stored about a removed post could not be removed within the time limit of the database; the next run tries again",
+        "what is stored about a removed post could not be removed; the job goes on with the others, and the next run tries again",
       ),
   );
   const count = counts.reduce((sum, each) => sum + each, 0);

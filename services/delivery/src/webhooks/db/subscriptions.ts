@@ -4,7 +4,7 @@ import type { DisabledReason, Subscription } from "#src/webhooks/domain/subscrip
 function columns(sql: ISql) {
   return sql`
     id, workspace_id, url, description, to_json(events) as events, status, disabled_reason, signing, public_key,
-    max_per_second, version::int as version, created_at, updated_at`;
+    max_per_second, version, created_at, updated_at`;
 }
 
 /** Inserts a subscription and the row that processes lease to send its deliveries. */

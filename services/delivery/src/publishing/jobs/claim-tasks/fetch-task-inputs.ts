@@ -65,7 +65,7 @@ async function contentsOf(
   );
 }
 
-function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
+export function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
   const answers = Promise.all([contentsOf(deps, tasks), fetchCredentials(deps.accounts, tasks)]);
   // After the batch is split, the answers for the whole batch are ignored.
   answers.catch(() => undefined);
@@ -131,6 +131,13 @@ function toFetched(answer: Answer): FetchedTask {
     default:
       return giveUp(task, attemptNumber, "account_disconnected");
   }
+}
+
+/** Of a task for which a service refuses to answer. */
+export function withoutInputs(task: ClaimedTask, delayMs: number): FetchedTask {
+  return task.isTooLate && task.status !== "reconciling"
+    ? giveUp(task, task.attemptNumber, "missed")
+    : { kind: "release", delayMs };
 }
 
 /** Without a connector, releases the task for a process with a newer version. */

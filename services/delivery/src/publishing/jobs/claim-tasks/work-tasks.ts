@@ -1,11 +1,14 @@
+import { tryHalving } from "@postrider/shared/bus/halving";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
 import { backOffMs, CRASHED, endWork, isCrashLooping, type WorkEnd } from "#src/calls/worker.ts";
 import { attemptInWork, type ClaimedTask, type TaskEvent } from "#src/publishing/domain/task.ts";
 import {
+  ask,
   askOwners,
   fetchTasks,
   toTaskInputs,
+  withoutInputs,
   type FetchedTask,
   type ReadyTask,
   type TaskGroup,
@@ -78,24 +81,37 @@ function spanName({ status }: ClaimedTask): string {
   return status === "reconciling" ? "reconcile target" : "publish target";
 }
 
-/** If the posts or accounts service does not answer, the group is released together. */
+/**
+ * If the posts or accounts service does not answer, the group is released together. If one refuses
+ * to answer, it is asked again about each half, down to the task that it cannot answer.
+ */
 async function fetchGroup(
   context: PublishContext,
   group: TaskGroup,
 ): Promise<(task: ClaimedTask) => FetchedTask> {
   const { deps } = context;
+  const fetched = new Map<ClaimedTask, FetchedTask>();
   try {
-    const fetched = await fetchTasks(group);
-    return (task) => fetched.get(task) ?? { kind: "done" };
+    const failures = await tryHalving(group.tasks, async (part) => {
+      const asked = part === group.tasks ? group : ask(context, part);
+      for (const [task, each] of await fetchTasks(asked)) fetched.set(task, each);
+    });
+    for (const { item: task, error } of failures) {
+      fetched.set(task, withoutInputs(task, backOffMs(deps.random)));
+      deps.logger.error(
+        { err: error, targetId: task.targetId },
+        "the content or credentials of a target cannot be read; it is tried again until it is too late to publish it",
+      );
+    }
   } catch (error) {
-    const { tasks } = group;
+    const tasks = group.tasks.filter((task) => !fetched.has(task));
     deps.logger.warn(
       { err: error, count: tasks.length },
       "the content or credentials of targets could not be fetched; the targets are released and tried again in about 1 s",
     );
     await release(context, tasks, backOffMs(deps.random));
-    return () => ({ kind: "done" });
   }
+  return (task) => fetched.get(task) ?? { kind: "done" };
 }
 
 async function workTask(

@@ -52,11 +52,11 @@ async function writePage(
   written: readonly WrittenEvent[],
 ): Promise<readonly string[]> {
   const refused: string[] = [];
-  const subscriptions = await readSubscriptions(deps, written);
   const chunks = [...chunksOf(written)];
   for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
     const startedAt = performance.now();
     try {
+      const subscriptions = await readSubscriptions(deps, chunk);
       await writeWithinLimits(deps.sql, deps.backlogs, chunk, subscriptions);
       failpoint("delivery.webhook-payloads-written");
     } catch (error) {

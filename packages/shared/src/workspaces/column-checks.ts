@@ -1,0 +1,63 @@
+export type ImportedRow = Readonly<Record<string, unknown>>;
+
+/**
+ * Whether an import takes a value of a column, which is not null. `row` is the row that it is from,
+ * of which the other values may not be valid.
+ */
+export type ColumnCheck = (value: unknown, row: ImportedRow) => boolean;
+
+/** A whole number. */
+export function between(min: number, max: number): ColumnCheck {
+  return (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+}
+
+/** @param max Maximum number of UTF-16 units. */
+export function text(max: number, isValid: (text: string) => boolean = () => true): ColumnCheck {
+  return (value) => typeof value === "string" && value.length <= max && isValid(value);
+}
+
+export function oneOf(...values: readonly string[]): ColumnCheck {
+  return (value) => values.includes(value as string);
+}
+
+/** An array, or in JSON an object, with at most `max` values. */
+export function values(max: number, check: ColumnCheck): ColumnCheck {
+  return (value, row) => {
+    if (typeof value !== "object" || value === null) return false;
+    const all = Object.values(value);
+    return all.length <= max && all.every((each) => check(each, row));
+  };
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** An object in JSON with any values. */
+export function anyObject(maxBytes: number): ColumnCheck {
+  return (value) => isObject(value) && jsonBytes(value) <= maxBytes;
+}
+
+/** JSON without white space, counted in bytes of UTF-8. */
+export function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:[+-][\d:]+|Z)$/;
+const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** What JavaScript and Postgres both read, in the range of a Timestamp of Protobuf. */
+export function isInstant(value: unknown): boolean {
+  if (typeof value !== "string" || !INSTANT.test(value)) return false;
+  const at = Date.parse(value);
+  return at >= FIRST_MS && at <= LAST_MS;
+}
+
+/** A day that exists; Postgres has no year 0. */
+export function isDay(value: unknown): boolean {
+  if (typeof value !== "string" || !DAY.test(value) || value.startsWith("0000")) return false;
+  const at = new Date(value);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(value);
+}

@@ -1,0 +1,67 @@
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import {
+  between,
+  type ColumnCheck,
+  oneOf,
+  text,
+  values,
+} from "@postrider/shared/workspaces/column-checks";
+import type { ImportRules } from "@postrider/shared/workspaces/import-service";
+import {
+  isKeyword,
+  MAX_KEYWORDS,
+  MAX_MEDIA,
+  MAX_MESSAGE_BYTES,
+  MAX_NAME_LENGTH,
+} from "#src/engagement/domain/automation-rule.ts";
+import { isMediaId } from "#src/engagement/domain/text.ts";
+import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
+
+/** A retry makes at most 100; the sweep of the posts service may add some. */
+const MAX_GENERATION = 1_000;
+
+const platform = text(20, isPlatformId);
+const generation = between(1, MAX_GENERATION);
+const keywords = values(MAX_KEYWORDS, text(4096, isKeyword));
+
+const isWebhookUrl: ColumnCheck = text(2048, (url) =>
+  /^https?:$/.test(URL.parse(url)?.protocol ?? ""),
+);
+
+export const IMPORT_RULES: ImportRules = {
+  publish_tasks: { columns: { platform, generation } },
+  publish_attempts: { columns: { number: between(1, 100_000) } },
+  detail_questions: {
+    columns: { platform, generation, handles: values(50, text(4096)) },
+  },
+  automation_rules: {
+    columns: {
+      platform,
+      name: text(2 * MAX_NAME_LENGTH),
+      media_ids: values(MAX_MEDIA, text(4096, isMediaId)),
+      // A revoked rule has none, and an empty message.
+      keywords,
+      exclude_keywords: keywords,
+      message: text(
+        MAX_MESSAGE_BYTES,
+        (message) => Buffer.byteLength(message) <= MAX_MESSAGE_BYTES,
+      ),
+    },
+    max: { count: 100, where: "status <> 'revoked'" },
+  },
+  comment_actions: {
+    // A reply has at most 10,000 characters.
+    columns: { platform, text: text(20_000) },
+  },
+  webhook_subscriptions: {
+    columns: {
+      url: isWebhookUrl,
+      description: text(2 * 500),
+      events: values(50, text(100, isEventFilter)),
+      disabled_reason: oneOf("gone", "failing"),
+      max_per_second: between(1, 100),
+    },
+    max: { count: 50, where: "status <> 'revoked'" },
+  },
+  target_metrics: { columns: { platform } },
+};

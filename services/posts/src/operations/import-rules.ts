@@ -1,0 +1,113 @@
+import { fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import { isPlatformId } from "@postrider/platforms/platform-id";
+import { isId } from "@postrider/shared/ids";
+import {
+  anyObject,
+  between,
+  type ColumnCheck,
+  isDay,
+  isInstant,
+  isObject,
+  jsonBytes,
+  oneOf,
+  text,
+  values,
+} from "@postrider/shared/workspaces/column-checks";
+import type { ImportRules } from "@postrider/shared/workspaces/import-service";
+import { checkSlotTimetable, type SlotTimetableInput } from "#src/domain/queue-slot-rule.ts";
+
+/** A request has at most 256 KiB of content and options, and an edit may replace only one. */
+const MAX_CONTENT_BYTES = 260 * 1024;
+/** Those of an account are some hundred bytes. */
+const MAX_SETTINGS_BYTES = 16 * 1024;
+/** The longest part is the description, of at most 1,500 characters. */
+const MAX_MEDIA_BYTES = 16 * 1024;
+/** A retry makes at most 100; the sweep may add some. */
+const MAX_GENERATION = 1_000;
+
+const isPlatform = text(20, isPlatformId);
+const OPTION: Readonly<Record<string, ColumnCheck>> = {
+  content: text(MAX_CONTENT_BYTES),
+  title: text(MAX_CONTENT_BYTES),
+  privacy: text(MAX_CONTENT_BYTES),
+  tags: values(100, text(MAX_CONTENT_BYTES)),
+};
+
+const isOption: ColumnCheck = (option, row) =>
+  isObject(option) &&
+  Object.entries(option).every(
+    ([name, value]) => Object.hasOwn(OPTION, name) && OPTION[name]?.(value, row),
+  );
+
+const isOptions: ColumnCheck = (options, row) =>
+  anyObject(MAX_CONTENT_BYTES)(options, row) && values(100, isOption)(options, row);
+
+/** The delivery service would publish the files of media of another workspace. */
+const isMedia: ColumnCheck = (value, row) => {
+  if (jsonBytes(value) > MAX_MEDIA_BYTES) return false;
+  try {
+    const media = fromJson(MediaSchema, value as JsonValue, { ignoreUnknownFields: true });
+    return isId(media.id) && media.workspaceId === row["workspace_id"];
+  } catch {
+    return false;
+  }
+};
+
+/** The proto JSON of TargetMetrics. */
+const isMetrics: ColumnCheck = (metrics) =>
+  isObject(metrics) &&
+  Object.entries(metrics).every(([name, value]) =>
+    name === "refreshedAt"
+      ? isInstant(value)
+      : typeof value === "string" && /^\d{1,16}$/.test(value),
+  );
+
+/** Several columns are one timetable. */
+const isTimetable: ColumnCheck = (_, { weekdays, times, timezone, starts_on, ends_on }) => {
+  const isReadable = [weekdays, times].every(Array.isArray) && typeof timezone === "string";
+  const timetable = { weekdays, times, timezone, startsOn: starts_on, endsOn: ends_on };
+  return isReadable && checkSlotTimetable(timetable as SlotTimetableInput).length === 0;
+};
+
+const isContent = text(MAX_CONTENT_BYTES, (content) => jsonBytes(content) <= MAX_CONTENT_BYTES);
+
+export const IMPORT_RULES: ImportRules = {
+  posts: {
+    columns: {
+      content: isContent,
+      options: isOptions,
+      media_ids: values(35, text(36)),
+      media: values(35, isMedia),
+      platforms: values(100, isPlatform),
+    },
+  },
+  targets: {
+    columns: {
+      // With the unique index, at most as many as the API accepts.
+      ordinal: between(0, 99),
+      platform: isPlatform,
+      settings: anyObject(MAX_SETTINGS_BYTES),
+      generation: between(0, MAX_GENERATION),
+      due_day: isDay,
+      metrics: isMetrics,
+    },
+  },
+  target_attempts: {
+    columns: {
+      number: between(1, 100_000),
+      outcome: oneOf("", "published", "retry", "failed", "unknown"),
+    },
+  },
+  idempotency_keys: { columns: { content: isContent, options: isOptions } },
+  queue_slot_rules: {
+    columns: { timezone: isTimetable },
+    max: { count: 100, where: "status <> 'revoked'" },
+  },
+  quota_usage: {
+    columns: {
+      subject: text(36),
+      period: text(10, (period) => isDay(period.length === 7 ? `${period}-01` : period)),
+    },
+  },
+};
