@@ -1,3 +1,4 @@
+import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { afterAll, expect, test } from "vitest";
 import { startAutomations } from "./automation-fixture.ts";
 
@@ -43,6 +44,8 @@ test.each([
   [{ ...RULE, match: "some" }],
   [{ ...RULE, keywords: [] }],
   [{ ...RULE, keywords: Array(51).fill("a") as string[] }],
+  [{ ...RULE, keywords: ["\ufdfa".repeat(100)] }],
+  [{ ...RULE, excludeKeywords: [" "] }],
 ])("a rule that cannot exist cannot be tried", async (rule) => {
   const call = stage.rpc.tryRule({ ...rule, text: "price" });
   await expect(call).rejects.toMatchObject({ reason: "invalid_request" });
@@ -53,4 +56,19 @@ test("trying a rule stores nothing and calls no platform", async () => {
   expect(await stage.sql`select 1 from automation_runs`).toEqual([]);
   expect(await stage.sql`select 1 from comment_actions`).toEqual([]);
   expect(stage.platform.calls).toEqual([]);
+});
+
+test("the trials of a workspace are made one after the other, and one of another workspace does not wait for them", async () => {
+  const tryIn = (workspaceId: string) =>
+    runInContext({ requestId: workspaceId, workspaceId }, () =>
+      stage.rpc.tryRule({ ...RULE, text: "price" }),
+    );
+  let ended = 0;
+  const many = Array.from({ length: 20 }, async () => {
+    await tryIn("many");
+    ended += 1;
+  });
+  await tryIn("one");
+  expect(ended).toBeLessThan(10);
+  await Promise.all(many);
 });

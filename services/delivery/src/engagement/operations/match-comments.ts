@@ -38,7 +38,7 @@ export async function matchComments(
 
 async function getMatcher(rules: readonly RuleWords[]): Promise<CommentMatcher> {
   const key = keyOf(rules);
-  const matcher = kept.get(key) ?? (await build(rules));
+  const matcher = kept.get(key) ?? (await buildMatcher(rules));
   kept.delete(key);
   kept.set(key, matcher);
   let size = [...kept.values()].reduce((sum, each) => sum + each.size, 0);
@@ -58,7 +58,8 @@ function keyOf(rules: readonly RuleWords[]): string {
   return hash.digest("base64");
 }
 
-async function build(rules: readonly RuleWords[]): Promise<CommentMatcher> {
+/** Lets other work run between the steps. */
+export async function buildMatcher(rules: readonly RuleWords[]): Promise<CommentMatcher> {
   const building = buildCommentMatcher(rules);
   for (;;) {
     const step = building.next();

@@ -18,21 +18,24 @@ import {
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
 import { assertIds } from "@postrider/shared/ids";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 import { findRule, listRules } from "#src/engagement/db/automation-rules.ts";
 import { listRunPage, RUN_STATUSES } from "#src/engagement/db/automation-runs.ts";
 import { findSendingSince } from "#src/engagement/db/automation-sending.ts";
 import { findBackfill, listBackfillPage } from "#src/engagement/db/backfills.ts";
-import {
-  type CommentMatch,
-  createCommentMatcher,
-  type MatchMode,
-} from "#src/engagement/domain/match-comment.ts";
+import type { CommentMatch, MatchMode } from "#src/engagement/domain/match-comment.ts";
 import { toBackfill, toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
 import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import { toAutomationRun } from "#src/engagement/operations/list-automation-runs.ts";
+import { buildMatcher } from "#src/engagement/operations/match-comments.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
-import { getLiveRule } from "#src/engagement/rpc/parse-automation-request.ts";
+import {
+  assertRule,
+  getLiveRule,
+  isMatchMode,
+} from "#src/engagement/rpc/parse-automation-request.ts";
 import { parsePage, toPage } from "#src/operations/parse-page.ts";
 import {
   createAutomationRule,
@@ -41,8 +44,8 @@ import {
 } from "./automation-rule-service.ts";
 import { createBackfill, readResults, updateBackfill } from "./backfill-service.ts";
 
-const MODES = ["any", "all", "exact"] as const satisfies readonly MatchMode[];
-const MAX_WORDS = 50;
+/** A trial takes up to 50 ms of this process, so the trials of a workspace wait for each other. */
+const trials = new Semaphore({ total: Infinity, perKey: 1, maxWaiting: Infinity });
 const OUTCOMES = { match: "reply", excluded: "excluded", no_match: "no_match" } as const;
 
 /** The same matcher as for comments says what the rule does, and which of its words are there. */
@@ -50,18 +53,18 @@ async function tryRule(
   { sql, settings }: Pick<AutomationRpcDeps, "sql" | "settings">,
   { keywords, match, excludeKeywords, text }: TryRuleRequest,
 ): Promise<MessageInitShape<typeof TryRuleResponseSchema>> {
-  const mode = MODES.find((each) => each === match);
-  if (mode === undefined) throw invalidRequest([{ code: "invalid", path: "/match" }]);
-  if (keywords.length === 0 || keywords.length > MAX_WORDS || excludeKeywords.length > MAX_WORDS)
-    throw invalidRequest([{ code: "invalid", path: "/keywords" }]);
+  using _trial = await trials.acquire({ key: findContext()?.workspaceId ?? "" });
+  assertRule({ keywords, match, excludeKeywords });
+  const mode = isMatchMode(match) ? match : "any";
   const wordMode = mode === "exact" ? "exact" : "any";
   const single = (word: string, match: MatchMode) =>
     ({ keywords: [word], match, excludeKeywords: [] }) as const;
-  const [whole, ...words] = createCommentMatcher([
+  const matcher = await buildMatcher([
     { keywords, match: mode, excludeKeywords },
     ...keywords.map((word) => single(word, wordMode)),
     ...excludeKeywords.map((word) => single(word, "any")),
-  ]).match(text);
+  ]);
+  const [whole, ...words] = matcher.match(text);
   const isFound = (index: number, matches: readonly CommentMatch[]) => matches[index] === "match";
   const ofKeywords = words.slice(0, keywords.length);
   const ofExcluded = words.slice(keywords.length);

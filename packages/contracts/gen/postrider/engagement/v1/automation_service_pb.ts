@@ -598,7 +598,8 @@ export const AutomationService: GenService<{
   },
   /**
    * TryRule compares one text with the words of a rule that need not be stored. It stores nothing and sends nothing.
-   * Errors: invalid_request for an unknown `match`, more than 50 words of a kind, and no keyword.
+   * The trials of a workspace wait for each other.
+   * Errors: invalid_request as for CreateAutomationRule.
    */
   tryRule: {
     methodKind: "unary";
