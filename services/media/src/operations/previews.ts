@@ -1,9 +1,13 @@
+import { unavailable } from "@postrider/shared/errors";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
-import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { listRenditions } from "#src/db/renditions.ts";
 import { previewOf } from "#src/domain/preview.ts";
-import { describePlan, toStoredRenditions } from "#src/domain/rendition-plan.ts";
+import {
+  describePlan,
+  type RenditionPlan,
+  toStoredRenditions,
+} from "#src/domain/rendition-plan.ts";
 import {
   type StoredFile,
   type StoredMedia,
@@ -15,7 +19,15 @@ import type { Renditions } from "./renditions.ts";
 /** The gateway waits 10 s for the beginning of an answer. */
 const WAIT_MS = 8_000;
 /** One after the other: publishing needs the same processes, and must find one of them free. */
-const TURNS = { total: 1, maxWaiting: 500, maxWaitingPerShare: 100, maxWaitMs: WAIT_MS };
+const TURNS = { total: 1, maxWaiting: Infinity };
+/** One request of a workspace waits for a turn at a time, so that the workspaces take turns. */
+const OWNERS = {
+  total: Infinity,
+  perKey: 1,
+  maxWaiting: 500,
+  maxWaitingPerShare: 100,
+  maxWaitMs: WAIT_MS,
+};
 
 export type FindPreview = (media: StoredMedia) => Promise<StoredFile | undefined>;
 
@@ -32,6 +44,13 @@ export function createPreviews({
   readonly renditions: Pick<Renditions, "prepare">;
 }): FindPreview {
   const turns = new Semaphore(TURNS);
+  const owners = new Semaphore(OWNERS);
+  const make = async (media: StoredMedia, plan: RenditionPlan, endsAt: number) => {
+    using _own = await owners.acquire({ key: media.workspaceId });
+    using _turn = await turns.acquire();
+    if (performance.now() >= endsAt) throw unavailable();
+    return await renditions.prepare(media, [plan], endsAt);
+  };
   return async (media) => {
     const plan = previewOf(media);
     if (plan === undefined || plan === "delivery") return plan && toStoredFile(media, plan);
@@ -40,9 +59,7 @@ export function createPreviews({
     const text = describePlan(plan);
     const known = await listRenditions(sql, { workspaceId, mediaId, plans: [text] });
     const found = toStoredRenditions(known).get(text);
-    const shares = transferShares({ workspaceId });
-    const make = () => renditions.prepare(media, [plan], endsAt);
-    const preview = found ?? (await turns.run(make, { shares })).get(text);
+    const preview = found ?? (await make(media, plan, endsAt)).get(text);
     return preview?.kind === "made" ? toRenditionFile(preview) : undefined;
   };
 }
