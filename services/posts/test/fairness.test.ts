@@ -43,7 +43,7 @@ test("a workspace whose 500 drafts exceed its limit makes no post of another wor
   expect(results.filter((result) => result?.status === "fulfilled")).toHaveLength(3);
 });
 
-test("while 60 requests of a workspace wait for the lock on a post, requests of another workspace are answered", async () => {
+test("while 48 requests of a workspace wait for the lock on a post, requests of another workspace are answered", async () => {
   const many = workspaceOf(posts);
   const { workspaceId, id } = await many.draft();
   const locked = Promise.withResolvers<void>();
@@ -54,13 +54,11 @@ test("while 60 requests of a workspace wait for the lock on a post, requests of 
     await released.promise;
   });
   await locked.promise;
-  const metrics = { targetId: newId(), metrics: { refreshedAt: timestampFromDate(new Date()) } };
   const changes = Array.from({ length: 12 }, () => [
     posts.posts.updatePost({ workspaceId, id, content: newId() }),
     posts.posts.publishPost({ workspaceId, id }),
     posts.posts.retryPost({ workspaceId, id }),
     posts.posts.deletePost({ workspaceId, id }),
-    posts.posts.recordTargetMetrics({ workspaceId, postId: id, targets: [metrics] }),
   ]).flat();
   const ended = Promise.allSettled(changes);
 
@@ -98,24 +96,42 @@ test("a post that waits for its queue slot delays no post of another workspace t
   expect(await waiting).toMatchObject({ status: "scheduled" });
 });
 
-test("while 12 overviews of a workspace wait for the database, requests of another workspace are answered", async () => {
-  const { workspaceId } = workspaceOf(posts);
-  const locked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const holder = posts.migrationSql.begin(async (tx) => {
-    await tx`lock table targets in access exclusive mode`;
-    locked.resolve();
-    await released.promise;
-  });
-  await locked.promise;
-  const overviews = Array.from({ length: 12 }, () => posts.overview.getOverview({ workspaceId }));
+const METRICS = { targetId: newId(), metrics: { refreshedAt: timestampFromDate(new Date()) } };
 
-  const other = workspaceOf(posts);
-  expect(await posts.slots.listQueueSlotRules({ workspaceId: other.workspaceId })).toMatchObject({
-    rules: [],
-  });
+test.each<[string, (workspaceId: string, id: string) => Promise<unknown>]>([
+  ["for the overview", (workspaceId) => posts.overview.getOverview({ workspaceId })],
+  ["to read a post", (workspaceId, id) => posts.posts.getPost({ workspaceId, id })],
+  [
+    "to change a post",
+    (workspaceId, id) => posts.posts.updatePost({ workspaceId, id, content: newId() }),
+  ],
+  [
+    "to record metrics of a post",
+    (workspaceId, postId) =>
+      posts.posts.recordTargetMetrics({ workspaceId, postId, targets: [METRICS] }),
+  ],
+])(
+  "while 12 requests %s of a workspace wait for the database, requests of another workspace are answered",
+  async (_name, request) => {
+    const many = workspaceOf(posts);
+    const { workspaceId, id } = await many.draft();
+    const locked = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const holder = posts.migrationSql.begin(async (tx) => {
+      await tx`lock table targets in access exclusive mode`;
+      locked.resolve();
+      await released.promise;
+    });
+    await locked.promise;
+    const requests = Array.from({ length: 12 }, () => request(workspaceId, id));
 
-  released.resolve();
-  await holder;
-  expect(await Promise.all(overviews)).toHaveLength(12);
-});
+    const other = workspaceOf(posts);
+    expect(await posts.slots.listQueueSlotRules({ workspaceId: other.workspaceId })).toMatchObject({
+      rules: [],
+    });
+
+    released.resolve();
+    await holder;
+    expect(await Promise.all(requests)).toHaveLength(12);
+  },
+);

@@ -1,5 +1,6 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import { readInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
@@ -147,6 +148,15 @@ export async function findPost(
 ): Promise<PostRow | undefined> {
   const [row] = await listPostsByRefs(sql, [{ workspaceId, postId: id }]);
   return row;
+}
+
+/** Of a workspace one at a time: a large post takes long to read. */
+export async function findPostInTurn(
+  sql: Sql,
+  workspaceId: string,
+  id: string,
+): Promise<PostRow | undefined> {
+  return await readInTurn(sql, workspaceId, () => findPost(sql, workspaceId, id));
 }
 
 export interface PostRef {

@@ -12,7 +12,7 @@ import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
 import { lockPost } from "#src/db/command-posts.ts";
-import { findPost, type PostRef, type PostRow } from "#src/db/posts.ts";
+import { findPost, findPostInTurn, type PostRef, type PostRow } from "#src/db/posts.ts";
 import { findRefusalReason, isDeadlock } from "#src/db/refusal.ts";
 import { placeUnpublishedPost, type ChangedTiming } from "#src/domain/plan-post.ts";
 import { findRefusal, listStatusesFor } from "#src/domain/post-status.ts";
@@ -109,7 +109,7 @@ async function changeInRounds(
 ): Promise<PostChange> {
   const { workspaceId, postId } = claim;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const seen = await findPost(deps.sql, workspaceId, postId);
+    const seen = await findPostInTurn(deps.sql, workspaceId, postId);
     if (seen === undefined) throw notFound();
     assertAllowed(seen, command);
     const content = { ...applyChanges(seen, command.changes), workspaceId };

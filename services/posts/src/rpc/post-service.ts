@@ -17,10 +17,16 @@ import type {
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { invalidRequest, notFound, unprocessable } from "@postrider/shared/errors";
 import { assertIds, isId } from "@postrider/shared/ids";
-import { beginInTurn, readInTurn } from "@postrider/shared/postgres/begin-in-turn";
+import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { listPostStatuses } from "#src/db/post-summaries.ts";
-import { findPost, listPostsByRefs, listPostsUpTo, type PostRow } from "#src/db/posts.ts";
+import {
+  findPost,
+  findPostInTurn,
+  listPostsByRefs,
+  listPostsUpTo,
+  type PostRow,
+} from "#src/db/posts.ts";
 import { applyTargetMetrics } from "#src/operations/apply-target-metrics.ts";
 import { changeUnpublishedPost } from "#src/operations/change-unpublished-post.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
@@ -33,7 +39,8 @@ export async function getPost(
   { sql }: Pick<PostsDeps, "sql">,
   { workspaceId, id, locale }: GetPostRequest,
 ): Promise<MessageInitShape<typeof GetPostResponseSchema>> {
-  const row = isId(workspaceId) && isId(id) ? await findPost(sql, workspaceId, id) : undefined;
+  if (!isId(workspaceId) || !isId(id)) throw notFound();
+  const row = await findPostInTurn(sql, workspaceId, id);
   if (row === undefined) throw notFound();
   return { post: toPost(row, toLocale(locale)) };
 }
@@ -125,7 +132,7 @@ export async function recordTargetMetrics(
   }));
   await beginInTurn(sql, workspaceId, (tx) => applyTargetMetrics(tx, reports));
   // After the commit: a large post takes long to read, and reports about it wait for its lock.
-  const row = await readInTurn(sql, workspaceId, () => findPost(sql, workspaceId, postId));
+  const row = await findPostInTurn(sql, workspaceId, postId);
   if (row === undefined) throw notFound();
   return { post: toPost(row, toLocale(locale)) };
 }
