@@ -30,9 +30,10 @@ function stemOf(file: string): string {
 }
 
 function toEntries(files: Readonly<Record<string, string>>): object {
-  const entries = Object.entries(files).map(([path, file]) => {
+  const entries = Object.entries(files).flatMap(([path, file]) => {
+    if (path.startsWith("./internal/")) return [];
     const stem = stemOf(file);
-    return [path, { types: `${stem}.d.ts`, default: `${stem}.js` }];
+    return [[path, { types: `${stem}.d.ts`, default: `${stem}.js` }]];
   });
   return Object.fromEntries(entries) as object;
 }

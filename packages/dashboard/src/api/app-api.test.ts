@@ -7,14 +7,14 @@ const { appApi } = await import("./app-api.ts");
 let sent: string[];
 
 /** The server refuses the first requests, and then answers. */
-function refuseFirst(count: number, headers: Readonly<Record<string, string>>): void {
+function refuseFirst(count: number, headers: Readonly<Record<string, string>>, status = 503): void {
   const error = { error: { code: "unavailable", message: "The service cannot answer right now." } };
   const answer: typeof fetch = (_input, { method = "" } = {}) => {
     sent.push(method);
     return Promise.resolve(
       sent.length > count
         ? new Response('{"isDone":true}')
-        : new Response(JSON.stringify(error), { status: 503, headers }),
+        : new Response(JSON.stringify(error), { status, headers }),
     );
   };
   vi.stubGlobal("fetch", answer);
@@ -45,6 +45,12 @@ test.each(["POST", "PUT", "DELETE"] as const)(
     expect(sent).toEqual(Array.from({ length: 5 }, () => method));
   },
 );
+
+test("a write that a rate limit refused is sent again", async () => {
+  refuseFirst(1, { "retry-after": "1" }, 429);
+  expect(await settle(appApi("DELETE", "/keys"))).toEqual({ isDone: true });
+  expect(sent).toEqual(["DELETE", "DELETE"]);
+});
 
 test.each([
   ["may have been carried out", "DELETE", { "retry-after": "1" }],
