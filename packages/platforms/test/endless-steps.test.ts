@@ -1,34 +1,19 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, describe, expect, test } from "vitest";
+import type { IncomingMessage } from "node:http";
+import { describe, expect, test } from "vitest";
 import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { isFailure, isWait, type StepResult } from "#src/publishing/steps.ts";
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { type JsonAnswer, startJsonServer } from "./json-server.ts";
 import { PUBLICATION } from "./publication.ts";
 import { retryable } from "./results.ts";
 import { mp4OfSize } from "./test-media.ts";
 import { signal } from "./test-platform.ts";
 
-interface Answer {
-  readonly status?: number;
-  readonly body: unknown;
-}
-
-let answerOf: (request: IncomingMessage) => Answer = () => ({ body: {} });
-const server = createServer((request, response) => {
-  request.resume().on("end", () => {
-    const { status = 200, body } = answerOf(request);
-    response.writeHead(status, { "content-type": "application/json" });
-    response.end(JSON.stringify(body));
-  });
-});
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-afterAll(() => void server.close());
-
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+let answerOf: (request: IncomingMessage) => JsonAnswer = () => ({ body: {} });
+const baseUrl = await startJsonServer((request) => answerOf(request));
 const VIDEO = { ...PUBLICATION, privacy: "public", media: [mp4OfSize(1280, 720)] } as const;
 const MAX_RUNS = 30;
 

@@ -1,23 +1,15 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { EnvReader } from "@postrider/shared/config";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { PLATFORM_IDS } from "#src/platform-id.ts";
 import { createConnectors, readPublishingSettings } from "#src/platforms.ts";
+import { startJsonServer } from "./json-server.ts";
 import { PUBLICATION } from "./publication.ts";
 import { mp4Media, pngMedia } from "./test-media.ts";
 import { signal } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
 
 /** A platform that refuses everything shows nothing about a post. */
-const server = createServer((_request, response) => {
-  response.writeHead(400, { "content-type": "application/json" });
-  response.end("{}");
-});
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-afterAll(() => void server.close());
-
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const baseUrl = await startJsonServer(() => ({ status: 400, body: {} }));
 const HOUR_MS = 3_600_000;
 
 function connectorsWith(environment: Readonly<Record<string, string>>) {

@@ -1,8 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { startJsonServer } from "./json-server.ts";
 import { PUBLICATION } from "./publication.ts";
 import { INCOMPLETE_LOOK } from "./results.ts";
 import { mp4OfSize } from "./test-media.ts";
@@ -10,14 +9,7 @@ import { signal } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
 
 let answer: unknown = {};
-const server = createServer((_request, response) => {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(JSON.stringify(answer));
-});
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-afterAll(() => void server.close());
-
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const baseUrl = await startJsonServer(() => ({ body: answer }));
 /** After all searches that prove a post absent. */
 const LATE = unknownCall({ callUntil: new Date(Date.now() - 3_600_000), looks: 5 });
 

@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
 import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
+import { startJsonServer } from "./json-server.ts";
 import { PUBLICATION } from "./publication.ts";
 import { mp4Media, pngMedia } from "./test-media.ts";
 import { signal } from "./test-platform.ts";
@@ -38,15 +37,10 @@ const ANSWERS: readonly (readonly [string, unknown])[] = [
   ],
 ];
 
-const server = createServer((request, response) => {
-  const [, answer] = ANSWERS.find(([path]) => request.url?.includes(path) === true) ?? [];
-  response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });
-  response.end(JSON.stringify(answer ?? {}));
+const baseUrl = await startJsonServer(({ url }) => {
+  const [, body] = ANSWERS.find(([path]) => url?.includes(path) === true) ?? [];
+  return body === undefined ? { status: 404, body: {} } : { body };
 });
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-afterAll(() => void server.close());
-
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const connectors = {
   instagram: instagramAt(baseUrl),
   tiktok: createTiktokPublishingConnector({ baseUrl }),

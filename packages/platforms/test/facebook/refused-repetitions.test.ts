@@ -1,7 +1,6 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
+import { startJsonServer } from "../json-server.ts";
 import { PUBLICATION } from "../publication.ts";
 import { CANNOT_TELL, INCOMPLETE_LOOK, refused, UNKNOWN } from "../results.ts";
 import { mp4OfSize, toReel } from "../test-media.ts";
@@ -18,19 +17,11 @@ let toCall: Answer = WRONG_PARAMETER;
 let toRead: Answer = FAILED;
 let calls = 0;
 
-function send(response: ServerResponse, [status, body]: Answer): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
-}
-
-const server = createServer((request, response) => {
-  if (request.method === "POST") calls += 1;
-  request.resume().on("end", () => send(response, request.method === "POST" ? toCall : toRead));
+const baseUrl = await startJsonServer(({ method }) => {
+  if (method === "POST") calls += 1;
+  const [status, body] = method === "POST" ? toCall : toRead;
+  return { status, body };
 });
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-afterAll(() => void server.close());
-
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const api = { baseUrl, version: "v25.0", uploadBaseUrl: baseUrl };
 const facebook = createFacebookPublishingConnector(api);
 

@@ -1,12 +1,11 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createFacebookAuthorizationConnector, PERMISSIONS } from "#src/facebook/authorization.ts";
 import { createFacebookCommentsConnector } from "#src/facebook/comments/connector.ts";
 import { createInstagramCommentsConnector } from "#src/instagram/comments/connector.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { facebookAt } from "../facebook/facebook-at.ts";
 import { instagramAt } from "../instagram/instagram-at.ts";
+import { startJsonServer } from "../json-server.ts";
 import { signal } from "../test-platform.ts";
 import { unknownCall } from "../unknown-call.ts";
 
@@ -19,7 +18,7 @@ const GRANTED = (PERMISSIONS.essential ?? []).map((permission) => ({
  * A Graph API whose lists have a second page that is addressed by a time, as in the paging that
  * Meta calls time-based. It refuses to show or delete single posts as if they did not exist.
  */
-const server = createServer(({ url = "" }, response) => {
+const baseUrl = await startJsonServer(({ url = "" }) => {
   const { pathname } = new URL(url, "http://localhost");
   const isList = /\/(media|published_posts|comments|replies|businesses|accounts)$/.test(pathname);
   const next = `https://graph.facebook.com${pathname}?until=1790000000&__paging_token=enc`;
@@ -27,14 +26,9 @@ const server = createServer(({ url = "" }, response) => {
   const token = { access_token: "token", data: GRANTED };
   const missing = { error: { code: 100, error_subcode: 33, message: "does not exist" } };
   const isLogin = /\/(access_token|permissions)$/.test(pathname);
-  const found = isLogin ? token : missing;
-  response.writeHead(isList || isLogin ? 200 : 400, { "content-type": "application/json" });
-  response.end(JSON.stringify(isList ? list : found));
+  if (isList) return { body: list };
+  return isLogin ? { body: token } : { status: 400, body: missing };
 });
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-afterAll(() => void server.close());
-
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const api = { baseUrl, loginBaseUrl: baseUrl, uploadBaseUrl: baseUrl, version: "v25.0" };
 const account = { externalId: "17", username: "ships", accessToken: "token", attributes: {} };
 const publication: Publication = {

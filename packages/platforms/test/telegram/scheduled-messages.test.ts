@@ -1,21 +1,11 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
+import { startJsonServer } from "../json-server.ts";
 import { PUBLICATION } from "../publication.ts";
 import { guard } from "../test-platform.ts";
 
 let result: unknown;
-const server = createServer((request, response) => {
-  request.resume().on("end", () => {
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ ok: true, result }));
-  });
-});
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-afterAll(() => void server.close());
-
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const baseUrl = await startJsonServer(() => ({ body: { ok: true, result } }));
 const telegram = createTelegramPublishingConnector({ baseUrl });
 const chat = { id: -100_123, username: "big_channel", type: "channel" };
 

@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { startJsonServer } from "../../../test/json-server.ts";
 import { createInstagramMetricsConnector } from "./connector.ts";
 
 const NOT_FOUND = { error: { code: 100, error_subcode: 33, message: "does not exist" } };
@@ -20,17 +19,11 @@ beforeEach(() => {
  * Serves a list of posts that has no end, or that fails after its first page, and refuses to show
  * single posts.
  */
-const server = createServer(({ url = "" }, response) => {
-  const isList = url.includes("/media?");
-  if (isList) pages += 1;
-  const found = isListBroken && pages > 1 ? 500 : 200;
-  response.writeHead(isList ? found : 400, { "content-type": "application/json" });
-  response.end(JSON.stringify(isList ? PAGE : NOT_FOUND));
+const baseUrl = await startJsonServer(({ url = "" }) => {
+  if (!url.includes("/media?")) return { status: 400, body: NOT_FOUND };
+  pages += 1;
+  return { status: isListBroken && pages > 1 ? 500 : 200, body: PAGE };
 });
-await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-afterAll(() => void server.close());
-
-const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const hosts = { baseUrl, loginBaseUrl: baseUrl, uploadBaseUrl: baseUrl };
 const connector = createInstagramMetricsConnector({ ...hosts, version: "v25.0" });
 const account: AccountAccess = {
