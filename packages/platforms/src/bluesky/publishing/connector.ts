@@ -24,7 +24,7 @@ import { toFailure, toUploadFailure } from "./failures.ts";
 import type { PageReader } from "./link-card.ts";
 import { createTid, putPost } from "./put-post.ts";
 import { createRecordStep } from "./record-step.ts";
-import { type BlueskyUrls, forgetBlobs, isFresh, toBlobHandle, uploadBlob } from "./video-calls.ts";
+import { type BlueskyUrls, isFresh, toBlobHandle, uploadBlob } from "./video-calls.ts";
 import { createVideoStep } from "./video-step.ts";
 import {
   COLLECTION,
@@ -172,12 +172,8 @@ function toSteps(
 async function publish(site: Site, handles: Handles, guard: SendGuard): Promise<Outcome> {
   const { rkey, record } = handles;
   if (rkey === undefined || record === undefined) throw new Error("the record was not prepared");
-  const withoutBlobs = forgetBlobs(handles);
-  return await putPost(
-    site,
-    { rkey, record: JSON.parse(record) as JsonObject, withoutBlobs },
-    guard,
-  );
+  const post = { rkey, record: JSON.parse(record) as JsonObject, handles };
+  return await putPost(site, post, guard);
 }
 
 /**

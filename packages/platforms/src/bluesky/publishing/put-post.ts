@@ -11,6 +11,7 @@ import type { Handles } from "#src/publishing/handles.ts";
 import { type Outcome, toUnanswered } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./failures.ts";
+import { forgetBlobs } from "./video-calls.ts";
 import { COLLECTION, toPermalink, toPost } from "./xrpc.ts";
 
 const ALPHABET = "234567abcdefghijklmnopqrstuvwxyz";
@@ -44,14 +45,14 @@ export function timeOfTid(tid: string): Date {
 interface NewPost {
   readonly rkey: string;
   readonly record: JsonObject;
-  /** What is stored when the server no longer has a file of the record. */
-  readonly withoutBlobs?: Handles;
+  /** With the uploaded files of the record. */
+  readonly handles?: Handles;
 }
 
 function toOutcome(
   answer: PlatformAnswer,
   account: AccountAccess,
-  { rkey, withoutBlobs }: NewPost,
+  { rkey, handles = {} }: NewPost,
 ): Outcome {
   if (answer.status === 200 && text(answer.json, "uri") !== undefined)
     return { kind: "published", externalId: rkey, permalink: toPermalink(account, rkey) };
@@ -60,7 +61,7 @@ function toOutcome(
   if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap")
     return { kind: "unknown", message: shorten(name ?? describeStatus(answer)) };
 
-  return toFailure(answer, name, withoutBlobs);
+  return toFailure(answer, name, forgetBlobs(handles));
 }
 
 /** Writing the same record under the same key again changes nothing and gets the same answer. */
