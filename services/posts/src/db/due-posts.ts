@@ -1,10 +1,8 @@
 import { PostPublishRequestedSchema as BacklogRequestSchema } from "@postrider/contracts/backlog/v1/backlog_events_pb";
 import { PostPublishRequestedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { rfc3339 } from "@postrider/shared/postgres/rfc3339";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
-
-/** The Postgres date format that prints a timestamp in the form that proto JSON requires. */
-const RFC_3339 = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 
 export interface StartedBatch {
   readonly count: number;
@@ -86,8 +84,8 @@ function eventsOfRequests(sql: ISql) {
       id,
       json_build_object(
         'workspaceId', workspace_id, 'postId', id, 'version', version::text, 'targets', list,
-        'dueAt', to_char(due_at at time zone 'utc', ${RFC_3339}),
-        'publishBefore', to_char(publish_before at time zone 'utc', ${RFC_3339})
+        'dueAt', ${rfc3339(sql, sql`due_at`)},
+        'publishBefore', ${rfc3339(sql, sql`publish_before`)}
       ),
       coalesce(cause, '{}')
     from request`;

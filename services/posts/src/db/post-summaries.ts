@@ -1,5 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { ISql, SqlFragment } from "@postrider/shared/postgres";
+import { rfc3339 } from "@postrider/shared/postgres/rfc3339";
 import type { PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 
@@ -28,11 +29,6 @@ interface Page extends ListFilter {
   readonly maxBytes: number;
   /** Position in the list of posts after which the page begins. */
   readonly after?: { readonly effectiveAt: Date; readonly id: string } | undefined;
-}
-
-/** RFC 3339 in UTC with milliseconds. */
-function instant(sql: ISql, name: string) {
-  return sql`to_char(${sql(name)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
 /** The targets of a post as a list shows them; `shownTargetStatus` is the rule for their status. */
@@ -152,12 +148,12 @@ export async function listPostSummaries(
     from fitting,
     lateral (
       select id, status, content,
-        ${instant(sql, "scheduled_at")} as "scheduledAt",
-        ${instant(sql, "started_at")} as "startedAt",
-        ${instant(sql, "published_at")} as "publishedAt",
+        ${rfc3339(sql, sql`scheduled_at`)} as "scheduledAt",
+        ${rfc3339(sql, sql`started_at`)} as "startedAt",
+        ${rfc3339(sql, sql`published_at`)} as "publishedAt",
         created_via as "createdVia",
-        ${instant(sql, "created_at")} as "createdAt",
-        ${instant(sql, "updated_at")} as "updatedAt",
+        ${rfc3339(sql, sql`created_at`)} as "createdAt",
+        ${rfc3339(sql, sql`updated_at`)} as "updatedAt",
         media_ids as "mediaIds",
         targets
     ) as post

@@ -1,4 +1,5 @@
-import type { ISql, SqlFragment } from "@postrider/shared/postgres";
+import type { ISql } from "@postrider/shared/postgres";
+import { rfc3339 } from "@postrider/shared/postgres/rfc3339";
 
 const COUNTERS = ["views", "impressions", "reach", "likes", "comments", "shares", "saves"] as const;
 type Counters = Readonly<Record<(typeof COUNTERS)[number], number | null>>;
@@ -9,11 +10,6 @@ const MAX_PUBLICATIONS = 20_000;
 const MAX_POSTS = 20;
 /** After the publication: the points of the small line of a post. */
 const LINE_HOURS = [6, 12, 18, 24, 30, 36, 42, 48];
-
-/** RFC 3339 in UTC with milliseconds. */
-function instant(sql: ISql, column: SqlFragment) {
-  return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-}
 
 /**
  * `MetricsHistory` of the dashboard: the earlier readings and the newest one, oldest first.
@@ -30,7 +26,7 @@ export async function describeReadings(
       json_agg(
         json_build_object(
           'targetId', t.target_id, 'accountId', t.account_id, 'platform', t.platform, 'points', coalesce(p.points, '[]'),
-          'nextReadAt', case when t.due_at < 'infinity' then ${instant(sql, sql`t.due_at`)} end
+          'nextReadAt', case when t.due_at < 'infinity' then ${rfc3339(sql, sql`t.due_at`)} end
         ) order by t.published_at, t.target_id
       ), '[]'
     ))::text as json
@@ -38,7 +34,7 @@ export async function describeReadings(
     cross join lateral (
       select json_agg(
         json_build_object(
-          'at', ${instant(sql, sql`refreshed_at`)}, 'views', views, 'impressions', impressions, 'reach', reach,
+          'at', ${rfc3339(sql, sql`refreshed_at`)}, 'views', views, 'impressions', impressions, 'reach', reach,
           'likes', likes, 'comments', comments, 'shares', shares, 'saves', saves
         ) order by refreshed_at
       ) as points
