@@ -1,4 +1,5 @@
 import type { ISql, SqlFragment } from "@postrider/shared/postgres";
+import { listNextWorkspaces } from "@postrider/shared/postgres/next-workspaces";
 import { lastArrival } from "#src/db/upload-grants.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
@@ -84,20 +85,7 @@ export async function listRemovableWorkspaces(
     and ${isRemovable(sql)}
     order by workspace_id
     limit 1`;
-  const rows = await sql<{ workspaceId: string }[]>`
-    with recursive step (workspace_id, number) as (
-      select workspace_id, 1
-      from (${next(sql`${after}::uuid`)}) as first
-      union all
-      select later.workspace_id, step.number + 1
-      from step
-      cross join lateral (${next(sql`step.workspace_id`)}) as later
-      where step.number < ${limit}
-    )
-    select workspace_id
-    from step
-    order by workspace_id`;
-  return rows.map(({ workspaceId }) => workspaceId);
+  return await listNextWorkspaces(sql, next, after, limit);
 }
 
 /**

@@ -1,4 +1,5 @@
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, SqlFragment, TransactionSql } from "@postrider/shared/postgres";
+import { listNextWorkspaces } from "@postrider/shared/postgres/next-workspaces";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { isMovedBefore } from "#src/db/stopped-workspaces.ts";
 import type { EventSource, WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
@@ -97,40 +98,19 @@ export interface Composition extends WebhookEvent {
   readonly tries: number;
 }
 
-/**
- * Lists workspaces with events without a payload, also claimed ones. Each step reads one row of the
- * index, however many events a workspace has.
- */
+/** Lists workspaces with events without a payload, also claimed ones. */
 export async function listWaitingWorkspaces(
   sql: ISql,
   after: string,
   limit: number,
 ): Promise<readonly string[]> {
-  const rows = await sql<{ workspaceId: string }[]>`
-    with recursive step (workspace_id, number) as (
-      (
-        select workspace_id, 1
-        from webhook_compositions
-        where workspace_id > ${after}
-        order by workspace_id
-        limit 1
-      )
-      union all
-      select later.workspace_id, step.number + 1
-      from step
-      cross join lateral (
-        select workspace_id
-        from webhook_compositions
-        where workspace_id > step.workspace_id
-        order by workspace_id
-        limit 1
-      ) as later
-      where step.number < ${limit}
-    )
+  const next = (previous: SqlFragment) => sql`
     select workspace_id
-    from step
-    order by workspace_id`;
-  return rows.map(({ workspaceId }) => workspaceId);
+    from webhook_compositions
+    where workspace_id > ${previous}
+    order by workspace_id
+    limit 1`;
+  return await listNextWorkspaces(sql, next, after, limit);
 }
 
 /**
