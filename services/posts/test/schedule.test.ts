@@ -295,7 +295,7 @@ const isPublishing = async ({ workspaceId, id }: { workspaceId: string; id: stri
 test("a due post that cannot be started does not keep those of other workspaces from starting", async () => {
   const stuck = await posts.createPost({ ...request(), ...inMs(60_000) });
   const other = await posts.createPost({ ...request(), ...inMs(61_000) });
-  // The event with so many targets would be longer than the outbox allows.
+  // The event with these targets would be longer than the outbox allows.
   await posts.sql`
     insert into targets (id, workspace_id, post_id, ordinal, account_id, platform, username, generation, last_report_at,
       updated_at)
