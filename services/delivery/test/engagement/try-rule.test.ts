@@ -59,9 +59,11 @@ test("trying a rule stores nothing and calls no platform", async () => {
 });
 
 test("the trials of a workspace are made one after the other, and one of another workspace does not wait for them", async () => {
+  // Then a trial needs no connection to the database, whose opening would decide the order.
+  await using idle = await startAutomations({ isSendingEnabled: false });
   const tryIn = (workspaceId: string) =>
     runInContext({ requestId: workspaceId, workspaceId }, () =>
-      stage.rpc.tryRule({ ...RULE, text: "price" }),
+      idle.rpc.tryRule({ ...RULE, text: "price" }),
     );
   let ended = 0;
   const many = Array.from({ length: 20 }, async () => {
@@ -69,6 +71,6 @@ test("the trials of a workspace are made one after the other, and one of another
     ended += 1;
   });
   await tryIn("one");
-  expect(ended).toBeLessThan(10);
+  expect(ended).toBeLessThan(5);
   await Promise.all(many);
 });
