@@ -7,9 +7,10 @@ import type {
 import { conflict, invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { ImportedRow } from "@postrider/shared/workspaces/column-checks";
 import { readColumns } from "@postrider/shared/workspaces/import-rows";
 import { recordImport } from "@postrider/shared/workspaces/import-state";
-import { type ImportedRow, parseRow } from "@postrider/shared/workspaces/imported-row";
+import { parseRow } from "@postrider/shared/workspaces/imported-row";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import {
   endImport,
