@@ -2,7 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeEach, expect, test, vi } from "vitest";
-import { startDuePosts } from "#src/db/due-posts.ts";
+import { nextDue, startDuePosts } from "#src/db/due-posts.ts";
 import { failMissedBatch, startDueBatch, startScheduler } from "#src/jobs/start-due-posts.ts";
 import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import { msOf, toTimestamp } from "./shown-posts.ts";
@@ -332,6 +332,9 @@ test("a missed post that cannot be marked as failed keeps no other one from fail
   );
 
   expect((await posts.getPost(stuck.workspaceId, stuck.id)).status).toBe("scheduled");
+  const [next] = await nextDue(posts.sql, null, [stuck.id]);
+  expect(next.dueMs).toBeNull();
+  expect(next.oldestMs).toBeLessThan(-DAY_MS);
 });
 
 test("the scheduler starts posts at their scheduled time, and wakes up for a new post that is due before the post for which it waits", async () => {

@@ -204,6 +204,8 @@ export async function extendTargets(
 export interface NextDue {
   /** Negative if the next scheduled post is late; null if none is scheduled. */
   readonly dueMs: number | null;
+  /** The same with the posts that were left out. */
+  readonly oldestMs: number | null;
   /** No scheduled post is due before this time, which is a minute ago or earlier. */
   readonly floor: Date;
 }
@@ -221,9 +223,16 @@ export function isPostDue(sql: ISql, since: Date | null) {
 
 /** Finds posts from `since` on; null: all. See `SearchFloor`. Leaves out those in `except`. */
 export function nextDue(sql: ISql, since: Date | null, except: readonly string[] = []) {
+  const leftOut = sql`(
+    select min(scheduled_at)
+    from posts
+    where status = 'scheduled'
+    and id = any(${except as string[]}::uuid[])
+  )`;
   return sql<[NextDue]>`
     select
       (extract(epoch from min(scheduled_at) - clock_timestamp()) * 1000)::float8 as due_ms,
+      (extract(epoch from least(min(scheduled_at), ${leftOut}) - clock_timestamp()) * 1000)::float8 as oldest_ms,
       least(min(scheduled_at), clock_timestamp()) - interval '1 minute' as floor
     from posts
     where status = 'scheduled'

@@ -176,8 +176,10 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       const except = refused.list();
       const [next] = await nextDue(sql, since, except);
       floor.moveTo(next.floor);
+      const { oldestMs } = next;
       const dueMs = next.dueMs ?? IDLE_MS;
-      oldestDue.set({}, dueMs < 0 ? new Date(Date.now() + dueMs) : undefined);
+      const isLate = oldestMs !== null && oldestMs < 0;
+      oldestDue.set({}, isLate ? new Date(Date.now() + oldestMs) : undefined);
       const deps = { ...options, refused, since, except };
       if (dueMs <= 0 && (await startOrFail(deps, dueMs))) return true;
       const pauseMs = Math.min(IDLE_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
