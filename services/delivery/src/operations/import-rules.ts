@@ -13,8 +13,16 @@ import {
   MAX_MEDIA,
   MAX_MESSAGE_BYTES,
   MAX_NAME_LENGTH,
+  MAX_RULES_PER_WORKSPACE,
 } from "#src/engagement/domain/automation-rule.ts";
 import { isMediaId } from "#src/engagement/domain/text.ts";
+import {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_FILTERS,
+  MAX_PER_SECOND,
+  MAX_URL_LENGTH,
+  MAX_WEBHOOKS_PER_WORKSPACE,
+} from "#src/webhooks/domain/subscription.ts";
 import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
 
 /** A retry makes at most 100; the sweep of the posts service may add some. */
@@ -24,7 +32,7 @@ const platform = text(20, isPlatformId);
 const generation = between(1, MAX_GENERATION);
 const keywords = values(MAX_KEYWORDS, text(4096, isKeyword));
 
-const isWebhookUrl: ColumnCheck = text(2048, (url) =>
+const isWebhookUrl: ColumnCheck = text(MAX_URL_LENGTH, (url) =>
   /^https?:$/.test(URL.parse(url)?.protocol ?? ""),
 );
 
@@ -47,7 +55,7 @@ export const IMPORT_RULES: ImportRules = {
         (message) => Buffer.byteLength(message) <= MAX_MESSAGE_BYTES,
       ),
     },
-    max: { count: 100, where: "status <> 'revoked'" },
+    max: { count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" },
   },
   comment_actions: {
     // A reply has at most 10,000 characters.
@@ -56,12 +64,12 @@ export const IMPORT_RULES: ImportRules = {
   webhook_subscriptions: {
     columns: {
       url: isWebhookUrl,
-      description: text(2 * 500),
-      events: values(50, text(100, isEventFilter)),
+      description: text(MAX_DESCRIPTION_LENGTH),
+      events: values(MAX_FILTERS, text(100, isEventFilter)),
       disabled_reason: oneOf("gone", "failing"),
-      max_per_second: between(1, 100),
+      max_per_second: between(1, MAX_PER_SECOND),
     },
-    max: { count: 50, where: "status <> 'revoked'" },
+    max: { count: MAX_WEBHOOKS_PER_WORKSPACE, where: "status <> 'revoked'" },
   },
   target_metrics: { columns: { platform } },
 };

@@ -3,6 +3,9 @@ import type { VideoEncoding } from "@postrider/platforms/renditions/plan-video";
 import type { SettingValues } from "@postrider/platforms/settings/read-settings";
 import type { UnitName } from "@postrider/platforms/text/unit-names";
 
+export const MAX_ACCOUNTS = 100;
+export const MAX_MEDIA = 35;
+
 /** An absent field is not overridden. */
 export interface PostOption {
   readonly content?: string;

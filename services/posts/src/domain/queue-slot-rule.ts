@@ -8,6 +8,8 @@ export type Weekday = (typeof WEEKDAYS)[number];
 /** A `paused` rule creates no slots; a `revoked` rule was deleted. */
 export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
 
+/** Without those that are revoked. */
+export const MAX_RULES_PER_WORKSPACE = 100;
 const MAX_TIMES = 48;
 
 /** In the wall-clock time of the time zone. */

@@ -15,7 +15,12 @@ import {
   values,
 } from "@postrider/shared/workspaces/column-checks";
 import type { ImportRules } from "@postrider/shared/workspaces/import-service";
-import { checkSlotTimetable, type SlotTimetableInput } from "#src/domain/queue-slot-rule.ts";
+import { MAX_ACCOUNTS, MAX_MEDIA } from "#src/domain/post.ts";
+import {
+  checkSlotTimetable,
+  MAX_RULES_PER_WORKSPACE,
+  type SlotTimetableInput,
+} from "#src/domain/queue-slot-rule.ts";
 
 /** A request has at most 256 KiB of content and options, and an edit may replace only one. */
 const MAX_CONTENT_BYTES = 260 * 1024;
@@ -77,15 +82,15 @@ export const IMPORT_RULES: ImportRules = {
     columns: {
       content: isContent,
       options: isOptions,
-      media_ids: values(35, text(36)),
-      media: values(35, isMedia),
-      platforms: values(100, isPlatform),
+      media_ids: values(MAX_MEDIA, text(36)),
+      media: values(MAX_MEDIA, isMedia),
+      platforms: values(MAX_ACCOUNTS, isPlatform),
     },
   },
   targets: {
     columns: {
       // With the unique index, at most as many as the API accepts.
-      ordinal: between(0, 99),
+      ordinal: between(0, MAX_ACCOUNTS - 1),
       platform: isPlatform,
       settings: anyObject(MAX_SETTINGS_BYTES),
       generation: between(0, MAX_GENERATION),
@@ -102,7 +107,7 @@ export const IMPORT_RULES: ImportRules = {
   idempotency_keys: { columns: { content: isContent, options: isOptions } },
   queue_slot_rules: {
     columns: { timezone: isTimetable },
-    max: { count: 100, where: "status <> 'revoked'" },
+    max: { count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" },
   },
   quota_usage: {
     columns: {

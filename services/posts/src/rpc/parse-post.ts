@@ -7,10 +7,14 @@ import type {
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { PostRequest } from "#src/db/new-post.ts";
-import type { PostContent, PostOptions, PostTiming } from "#src/domain/post.ts";
+import {
+  MAX_ACCOUNTS,
+  MAX_MEDIA,
+  type PostContent,
+  type PostOptions,
+  type PostTiming,
+} from "#src/domain/post.ts";
 
-const MAX_ACCOUNTS = 100;
-const MAX_MEDIA = 35;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
 /** The fields of a post that an update replaces; an absent field keeps its value. */

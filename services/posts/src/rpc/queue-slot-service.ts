@@ -28,7 +28,11 @@ import {
   updateQueueSlotRuleRow,
 } from "#src/db/queue-slot-rules.ts";
 import type { NextSlots } from "#src/domain/next-slots.ts";
-import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
+import {
+  checkSlotTimetable,
+  MAX_RULES_PER_WORKSPACE,
+  normalizeSlotTimetable,
+} from "#src/domain/queue-slot-rule.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { findShownSlots } from "#src/operations/find-free-slots.ts";
 
@@ -98,8 +102,6 @@ export async function listQueueSlotRules(
   const slots = await findShownSlots(sql, rules, { workspaceId, now });
   return { rules: rules.map((rule, index) => toQueueSlotRule(rule, slots[index] ?? [])) };
 }
-
-const MAX_RULES_PER_WORKSPACE = 100;
 
 type Response = MessageInitShape<typeof CreateQueueSlotRuleResponseSchema>;
 

@@ -1,6 +1,8 @@
 import type { RuleWords } from "./match-comment.ts";
 import { foldText, isAtMost } from "./text.ts";
 
+/** Without those that are revoked. */
+export const MAX_RULES_PER_WORKSPACE = 100;
 /** In characters, as in the REST API. */
 export const MAX_NAME_LENGTH = 200;
 export const MAX_KEYWORDS = 50;

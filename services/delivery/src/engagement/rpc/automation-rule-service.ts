@@ -26,6 +26,7 @@ import {
 import {
   type AutomationRule,
   changeRule,
+  MAX_RULES_PER_WORKSPACE,
   type RuleChange,
   type RuleStatus,
 } from "#src/engagement/domain/automation-rule.ts";
@@ -70,8 +71,6 @@ function auditRuleChange(before: AutomationRule, after: AutomationRule): AuditEn
     ...(before.status === after.status ? {} : { before: before.status, after: after.status }),
   });
 }
-
-const MAX_RULES_PER_WORKSPACE = 100;
 
 type CreateResponse = MessageInitShape<typeof CreateAutomationRuleResponseSchema>;
 

@@ -1,3 +1,10 @@
+/** Without those that are revoked. */
+export const MAX_WEBHOOKS_PER_WORKSPACE = 50;
+export const MAX_URL_LENGTH = 2048;
+export const MAX_DESCRIPTION_LENGTH = 500;
+export const MAX_FILTERS = 50;
+export const MAX_PER_SECOND = 100;
+
 /** How the deliveries of a subscription are signed; fixed at creation. */
 export type Signing = "hmac-sha256" | "ed25519";
 

@@ -1,13 +1,15 @@
 import { invalidRequest, unprocessable, type Violation } from "@postrider/shared/errors";
 import { OutboundError } from "@postrider/shared/http/outbound-exchange";
 import { type OutboundRules, parseOutboundUrl } from "@postrider/shared/http/outbound-rules";
-import type { Signing } from "#src/webhooks/domain/subscription.ts";
+import {
+  MAX_DESCRIPTION_LENGTH,
+  MAX_FILTERS,
+  MAX_PER_SECOND,
+  MAX_URL_LENGTH,
+  type Signing,
+} from "#src/webhooks/domain/subscription.ts";
 import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
 
-const MAX_URL_LENGTH = 2048;
-const MAX_DESCRIPTION_LENGTH = 500;
-const MAX_FILTERS = 50;
-const MAX_PER_SECOND = 100;
 const MAX_GRACE_HOURS = 168;
 
 /** Throws `invalid_request` for an invalid field. Absent fields are not checked. */

@@ -32,7 +32,10 @@ import {
   lockSubscriptionCount,
   updateSubscription,
 } from "#src/webhooks/db/subscriptions.ts";
-import type { Subscription } from "#src/webhooks/domain/subscription.ts";
+import {
+  MAX_WEBHOOKS_PER_WORKSPACE,
+  type Subscription,
+} from "#src/webhooks/domain/subscription.ts";
 import { createSigningSecret } from "#src/webhooks/operations/signing-secret.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { storeTest } from "#src/webhooks/operations/webhook-events.ts";
@@ -52,8 +55,6 @@ export async function listWebhooks(
   const { shown, next } = toPage(cursorKeys, scope, page, rows);
   return { webhooks: shown.map(toWebhook), ...next };
 }
-
-const MAX_WEBHOOKS_PER_WORKSPACE = 50;
 
 /** Also makes the event webhook.test, with which the endpoint can be tried. */
 export async function createWebhook(
