@@ -20,7 +20,7 @@ import {
 } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import { parseChatAddress } from "#src/telegram/chat-address.ts";
-import { migratedChatId, toFailure } from "./failures.ts";
+import { migratedChatId, toFailure, toSendFailure } from "./failures.ts";
 import { toMessageRequest } from "./message-request.ts";
 
 /**
@@ -137,7 +137,7 @@ function toMessages(answer: PlatformAnswer): readonly JsonObject[] {
 const SENT_LATER = 0;
 
 function toOutcome(answer: PlatformAnswer, accountId: string): Outcome {
-  if (answer.json?.ok === false && answer.status < 500) return toFailure(answer);
+  if (answer.json?.ok === false && answer.status < 500) return toSendFailure(answer);
   const messages = toMessages(answer);
   const ids = messages.map(({ message_id: id }) => id).filter((id) => typeof id === "number");
   const [message] = messages;
