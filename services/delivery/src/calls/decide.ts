@@ -484,7 +484,7 @@ function onVerdict<C extends Call>(
  */
 function onAbsent<C extends Call>(
   snapshot: Snapshot<C>,
-  { isOwnFlag }: Absent,
+  { isOwnFlag, limit }: Absent,
   maxResends: number,
 ): Decision<C> {
   const { call, now, policy } = snapshot;
@@ -493,6 +493,7 @@ function onAbsent<C extends Call>(
   const unknownCount = isOwnFlag === true ? 0 : call.unknownCount;
   const absent: C = { ...call, openUnknowns: 0, unknownCount, isRestored: false };
   const proved: Snapshot<C> = { ...snapshot, call: absent };
+  if (limit !== undefined) return onLimit(withOpenAttempt(proved), limit, now);
   if (!isLimited && resendCount >= Math.min(maxResends, policy.retryMs.length + 1))
     return isOwnFlag === true ? fail(proved, NEVER_PUBLISHED) : fail(snapshot, STILL_UNKNOWN);
   const wakeAt = isLimited ? now : after(now, nextRepeatMs(policy, resendCount + 1));
@@ -502,6 +503,12 @@ function onAbsent<C extends Call>(
     resendCount: resendCount + (isLimited ? 0 : 1),
   };
   return changed(snapshot, resent, { isReported: wakeAt > now });
+}
+
+/** Without the attempt if it has ended: it keeps its outcome. */
+function withOpenAttempt<C extends Call>(snapshot: Snapshot<C>): Snapshot<C> {
+  const isOpen = snapshot.call.isAttemptOpen === true;
+  return isOpen ? snapshot : { ...snapshot, attempt: undefined };
 }
 
 function onRepeat<C extends Call>(snapshot: Snapshot<C>): Decision<C> {

@@ -1,7 +1,7 @@
 import { shorten } from "#src/http/platform-answer.ts";
 import type { Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { refused } from "#src/publishing/outcome.ts";
+import { limitReached, refused } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { codeOf } from "./calls.ts";
@@ -88,18 +88,20 @@ function onUploading(known: KnownCall, { uploadedBytes }: PublishStatus): Verdic
   return isWhole ? keepWaiting(call) : onIncomplete(known, upload, uploadedBytes);
 }
 
+/** The status of the publication is about all calls with its publish id. */
 function onFailed({ handles, call }: KnownCall, { failReason }: PublishStatus): Verdict {
-  const ending = toEnding(failReason);
+  const { code, isTemporary, limitMs } = toEnding(failReason);
   const message = shorten(
     failReason === "" ? "TikTok ended the publication without a reason" : failReason,
   );
-  const anew = ending.isTemporary
-    ? restartAfterPause(handles, call.now, {
-        timeScale: call.timeScale,
-        limitMs: ending.limitMs,
-      })
-    : undefined;
-  return anew === undefined ? refused(ending.code, message) : { kind: "absent", handles: anew };
+  if (limitMs !== undefined) {
+    const limit = limitReached(code, message, limitMs * call.timeScale);
+    return { kind: "absent", isOwnFlag: true, handles: {}, limit };
+  }
+  const anew = isTemporary ? restartAfterPause(handles, call.now, call.timeScale) : undefined;
+  return anew === undefined
+    ? refused(code, message)
+    : { kind: "absent", isOwnFlag: true, handles: anew };
 }
 
 export async function reconcileByStatus(known: KnownCall): Promise<Verdict> {
