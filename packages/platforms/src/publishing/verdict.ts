@@ -22,9 +22,18 @@ export type Verdict =
       readonly isOwnFlag?: true;
       readonly limit?: Extract<Failure, { kind: "retryable" }>;
     }
-  /** No post is visible, and the same content would be refused again. */
-  | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
-  | { readonly kind: "repeat" }
+  /**
+   * No post is visible, and the same content would be refused again. Without `isOwnFlag` this is
+   * about the latest call only.
+   */
+  | {
+      readonly kind: "refused";
+      readonly code: TargetErrorCode;
+      readonly message: string;
+      readonly isOwnFlag?: true;
+    }
+  /** An earlier call may have published the post; another one publishes it only once. */
+  | { readonly kind: "repeat"; readonly handles?: Handles }
   /**
    * The outcome is not known yet: the platform is searched again after `afterMs` milliseconds. A
    * search that could not read all posts is incomplete and does not count in `UnknownCall.looks`.

@@ -461,6 +461,13 @@ test("a target whose post the platform refuses after processing keeps outcome_un
   expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
+test("a refusal by the post's own flag is about every call, so that the target fails with its error code", () => {
+  const task = { ...RECONCILING, openUnknowns: 2 };
+  const code = "permission_missing";
+  const verdict = { kind: "refused", code, message: "no", isOwnFlag: true } as const;
+  expect(after(task, looked(verdict))).toMatchObject({ status: "failed", errorCode: code });
+});
+
 test("when a published target is reported as published again with the same post id, nothing changes", () => {
   expect(decide(snapshot(PUBLISHED), called(published)).changes).toEqual([]);
 });

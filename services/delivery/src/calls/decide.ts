@@ -463,9 +463,9 @@ function onVerdict<C extends Call>(
     case "absent":
       return onAbsent(snapshot, verdict, maxResends);
     case "refused": {
-      // The platform refused only the call that was searched for; the outcome of an older one may
-      // still be unknown.
-      const openUnknowns = Math.max(0, call.openUnknowns - 1);
+      // Unless the post's own flag says so, the platform refused only the call that was searched
+      // for; the outcome of an older one may still be unknown.
+      const openUnknowns = verdict.isOwnFlag === true ? 0 : Math.max(0, call.openUnknowns - 1);
       const ended = { ...snapshot, call: { ...call, openUnknowns } };
       return fail(ended, verdict, { kind: "answered" });
     }
