@@ -123,12 +123,20 @@ function onWork<C extends Call>(snapshot: Snapshot<C>, event: Fenced): Decision<
     case "platform_held":
       return onPlatformHeld(snapshot);
     case "step_failed":
-      return onFailure(snapshot, event.failure);
+      return onStepFailed(snapshot, event);
     case "given_up":
       return fail(snapshot, event);
     case "not_wanted":
       return changed(snapshot, end(snapshot, "dropped"), { isReported: false });
   }
+}
+
+function onStepFailed<C extends Call>(
+  snapshot: Snapshot<C>,
+  { failure, isKnownLimit = false }: Extract<Fenced, { kind: "step_failed" }>,
+): Decision<C> {
+  const { account, ...decision } = onFailure(snapshot, failure);
+  return account === undefined || isKnownLimit ? decision : { ...decision, account };
 }
 
 function onTried<C extends Call>(snapshot: Snapshot<C>, outcome: CallOutcome): Decision<C> {
