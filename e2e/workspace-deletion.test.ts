@@ -75,7 +75,7 @@ async function findTraces(texts: readonly string[]): Promise<readonly string[]> 
 
 /**
  * An export of a stopped workspace that continues one that was stopped: the last page of a table is
- * written again.
+ * written again. A complete export is not.
  */
 async function expectExported(
   workspaceId: string,
@@ -93,13 +93,16 @@ async function expectExported(
   expect(first.rows).toBeGreaterThan(20);
   expect(first.mediaFiles).toBeGreaterThan(1);
   expect(first.isStopped).toBe(true);
+  await expect(run()).rejects.toThrow("already_exists");
+  const manifest = join(folder, "manifest.json");
+  rmSync(manifest);
   const path = join(folder, "progress.json");
   const progress = JSON.parse(readFileSync(path, "utf8")) as { files: Record<string, object> };
   progress.files["posts.posts.jsonl"] = { rows: 0, bytes: 0, after: "" };
   delete progress.files["posts.targets.jsonl"];
   writeFileSync(path, JSON.stringify(progress));
   expect(await run()).toEqual(first);
-  const { files } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8")) as {
+  const { files } = JSON.parse(readFileSync(manifest, "utf8")) as {
     files: Record<string, { rows: number; bytes: number; sha256: string }>;
   };
   for (const [name, { bytes, sha256 }] of Object.entries(files)) {

@@ -91,6 +91,16 @@ test("an import that was interrupted continues from the stored number of rows, a
   );
 });
 
+test.each([["ffffffff-ffff-ffff-ffff-ffffffffffff"], ["00000000-0000-0000-0000-000000000000"]])(
+  "a workspace with the id %s, which stands for the installation or for none, is not imported",
+  async (id) => {
+    await using given = await open();
+    const request = { workspaceId: id, row: changed(given.row, { id }), manifestSha256: MANIFEST };
+    await expect(given.imports.beginWorkspaceImport(request)).rejects.toThrow("invalid_request");
+    expect(await given.sql`select from workspaces where id = ${id}`).toHaveLength(0);
+  },
+);
+
 test("half of an imported workspace cannot be started by withdrawing its deletion, and can be deleted", async () => {
   await using given = await open();
   const { workspaceId: id, app, row, sql } = given;

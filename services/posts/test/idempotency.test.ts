@@ -1,3 +1,6 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { PostSchema } from "@postrider/contracts/posts/v1/post_pb";
+import { newId } from "@postrider/shared/ids";
 import { expect, test } from "vitest";
 import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import { inHours } from "./workspace.ts";
@@ -33,6 +36,19 @@ test("a repeated CreatePost request gets the first response even after the post 
   if (first !== undefined) await posts.report([deliveryOf(first)(0, "published")]);
 
   expect((await posts.posts.createPost(request)).post).toEqual(first);
+});
+
+test("a stored response that an import brought never speaks for another workspace, whose media URLs the gateway would sign", async () => {
+  const request = keyedRequest();
+  await posts.posts.createPost(request);
+  const forged = create(PostSchema, { id: newId(), workspaceId: newWorkspace(), json: "{}" });
+  await posts.sql`
+    update idempotency_keys
+    set response = ${toBinary(PostSchema, forged)}
+    where workspace_id = ${request.workspaceId}`;
+
+  const { replayed, post } = await posts.posts.createPost(request);
+  expect([replayed, post?.workspaceId]).toEqual([true, request.workspaceId]);
 });
 
 test("a repeated CreatePost request gets the first response even if the same post would be refused now", async () => {

@@ -193,7 +193,10 @@ function toResult(json: Exported): Result {
   return { json, text };
 }
 
-/** Continues the export in the folder, or begins one. */
+/**
+ * Continues the export in the folder, or begins one. A complete one is refused: its rows would not
+ * be read again, and a new manifest would say that they are of today.
+ */
 export async function exportTo(
   services: Services,
   given: Export,
@@ -201,6 +204,11 @@ export async function exportTo(
 ): Promise<Exported> {
   const { workspaceId, folder } = given;
   if (!isId(workspaceId)) throw notFound();
+  if (existsSync(join(folder, "manifest.json")))
+    throw new CommandFailure(
+      "already_exists",
+      `${folder} has a complete export; name another folder`,
+    );
   await mkdir(folder, { recursive: true });
   const progress = await readProgress(services, given);
   for (const service of SERVICES) {

@@ -1,8 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parsePrivateKey } from "@postrider/shared/identity/identity-keys";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import {
   forgetDemo,
   loadSecrets,
@@ -112,4 +113,18 @@ test("the demo workspace and its API key are stored until they are removed", () 
 
   expect(loadSecrets(file)).toEqual(secrets);
   expect(readFileSync(file, "utf8")).not.toContain("demo");
+});
+
+test("each version of the secrets file is on disk before it replaces the one before, which a power failure would else leave empty", () => {
+  const write = vi.spyOn(fs, "writeFileSync");
+  syncBuiltinESMExports();
+  try {
+    saveDemo(file, loadSecrets(file), { workspaceId: "w", apiKey: "k" });
+    forgetDemo(file);
+    const options = write.mock.calls.map(([, , given]) => given);
+    expect(options).toMatchObject([{ flush: true }, { flush: true }, { flush: true }]);
+  } finally {
+    write.mockRestore();
+    syncBuiltinESMExports();
+  }
 });

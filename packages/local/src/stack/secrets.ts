@@ -123,7 +123,7 @@ export function saveDemo(
   secrets: Secrets,
   demo: { workspaceId: string; apiKey: string },
 ): void {
-  writeJsonFile(file, { ...secrets, demo });
+  writeJsonFile(file, { ...secrets, demo }, { flush: true });
 }
 
 /** Its database was deleted. Encryption keys and passwords stay. */
@@ -131,7 +131,7 @@ export function forgetDemo(file: string): void {
   const stored = readJsonFile(file);
   if (isRecord(stored)) {
     const { demo: _, ...rest } = stored;
-    writeJsonFile(file, rest);
+    writeJsonFile(file, rest, { flush: true });
   }
 }
 

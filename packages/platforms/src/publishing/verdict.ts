@@ -1,5 +1,5 @@
 import type { Handles } from "./handles.ts";
-import type { Caveat, TargetErrorCode } from "./outcome.ts";
+import type { Caveat, Failure, TargetErrorCode } from "./outcome.ts";
 
 export type Verdict =
   | {
@@ -13,12 +13,27 @@ export type Verdict =
    * The post is proved to be absent, so another publishing call is safe. `handles`, when set,
    * replace the stored handles. Preparation steps whose handles are then missing run again.
    * `isOwnFlag` says that the platform's flag of the post itself shows that no call has published
-   * it, so that a later refusal as a duplicate cannot mean an earlier call.
+   * it, so that a later refusal as a duplicate cannot mean an earlier call. `limit`: a limit of the
+   * platform ended the accepted post; the account waits, and the next call is not a repetition.
    */
-  | { readonly kind: "absent"; readonly handles?: Handles; readonly isOwnFlag?: true }
-  /** No post is visible, and the same content would be refused again. */
-  | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
-  | { readonly kind: "repeat" }
+  | {
+      readonly kind: "absent";
+      readonly handles?: Handles;
+      readonly isOwnFlag?: true;
+      readonly limit?: Extract<Failure, { kind: "retryable" }>;
+    }
+  /**
+   * No post is visible, and the same content would be refused again. Without `isOwnFlag` this is
+   * about the latest call only.
+   */
+  | {
+      readonly kind: "refused";
+      readonly code: TargetErrorCode;
+      readonly message: string;
+      readonly isOwnFlag?: true;
+    }
+  /** An earlier call may have published the post; another one publishes it only once. */
+  | { readonly kind: "repeat"; readonly handles?: Handles }
   /**
    * The outcome is not known yet: the platform is searched again after `afterMs` milliseconds. A
    * search that could not read all posts is incomplete and does not count in `UnknownCall.looks`.

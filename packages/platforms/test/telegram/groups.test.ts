@@ -91,8 +91,8 @@ describe("Telegram groups", () => {
     expect(outcome).toMatchObject(PUBLISHED);
     expect(await platform.visible()).toHaveLength(1);
     const { externalId: id = "", permalink = null } = outcome.kind === "published" ? outcome : {};
-    const earlier = `https://t.me/c/${chat.chatId.slice(4)}/${id}`;
-    for (const sentBefore of [earlier, null])
+    const earlier = `https://t.me/c/${chat.chatId}/${id}`;
+    for (const sentBefore of [earlier, `https://t.me/c/1234567890/${id}`, null])
       expect(await telegram.delete(publication, id ?? "", signal, sentBefore)).toMatchObject(
         refused("permission_missing"),
       );
@@ -100,6 +100,16 @@ describe("Telegram groups", () => {
     const deleted = await telegram.delete(publication, id ?? "", signal, permalink);
     expect(deleted).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);
+  });
+
+  test("a message is deleted only in the account's own Telegram chat, whatever chat of the bot its permalink names", async () => {
+    const chat = await createChat("channel");
+    const publication = await publicationOf(chat.chatId, chat.botToken);
+    for (const elsewhere of ["https://t.me/c/1234567890/57", "https://t.me/c/-4711/57"])
+      expect(await telegram.delete(publication, "57", signal, elsewhere)).toMatchObject(
+        refused("permission_missing"),
+      );
+    expect(await platform.calls()).toEqual([]);
   });
 
   test.each([

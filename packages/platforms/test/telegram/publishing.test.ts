@@ -125,10 +125,15 @@ describe("Telegram's answers about media", () => {
       kind: "refused",
       code,
     });
-    expect(await publish(await createPublication([pngMedia(1), media]))).toMatchObject({
-      kind: "refused",
-      code,
-    });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("the outcome of a Telegram album is unknown when Telegram refuses one of its files, because the others may be visible", async () => {
+    const broken = new TestMedia("no", "image/png", Buffer.from("text"));
+    const media = [pngMedia(1), broken, pngMedia(2)];
+    expect(await publish(await createPublication(media))).toMatchObject(UNKNOWN);
+    const [entry] = await platform.visible();
+    expect(entry?.media).toHaveLength(2);
   });
 
   test("Telegram's refusal of a caption that is too long is reported as `content_rejected`", async () => {

@@ -38,6 +38,12 @@ export function refuse(description: string): never {
   throw new Refused(failure(400, `Bad Request: ${description}`));
 }
 
+/** Without the words of its status. */
+export function reasonOf({ reply }: Refused): string {
+  const { description } = reply.body as { readonly description: string };
+  return description.replace(/^Bad Request: /, "");
+}
+
 export function refuseMigrated(chatId: string): never {
   const description = "Bad Request: group chat was upgraded to a supergroup chat";
   const parameters = { migrate_to_chat_id: Number(chatId) };

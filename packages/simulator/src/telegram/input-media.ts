@@ -91,14 +91,31 @@ export function singleMedia(parameters: Parameters, kind: InputKind): InputMedia
   return inputMedia(parameters, kind, parameters.get(kind), parameters);
 }
 
-export function groupMedia(parameters: Parameters): readonly InputMedia[] {
+type Part = () => InputMedia;
+
+/** Nothing is sent if this fails. */
+function checkPart(parameters: Parameters, entry: unknown): Part {
+  const type = isRecord(entry) ? entry["type"] : undefined;
+  if (!isRecord(entry) || (type !== "photo" && type !== "video"))
+    return refuse("only photos and videos go together in this album");
+  const about = new Map(Object.entries(entry));
+  captionText(about);
+  bytesOf(parameters, entry["media"], type);
+  return () => inputMedia(parameters, type, entry["media"], about);
+}
+
+/** The files of an album; in place of one that Telegram cannot process, why. */
+export function groupMedia(parameters: Parameters): readonly (InputMedia | Refused)[] {
   const entries = listOf(parameters, "media");
   if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES)
     refuse("an album has 2 to 10 messages");
-  return entries.map((entry) => {
-    const type = isRecord(entry) ? entry["type"] : undefined;
-    if (!isRecord(entry) || (type !== "photo" && type !== "video"))
-      return refuse("only photos and videos go together in this album");
-    return inputMedia(parameters, type, entry["media"], new Map(Object.entries(entry)));
+  const parts = entries.map((entry) => checkPart(parameters, entry));
+  return parts.map((read) => {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof Refused && error.reply.status === 400) return error;
+      throw error;
+    }
   });
 }

@@ -227,7 +227,7 @@ test("the simulated Telegram refuses a video of more than 50 MB with status 413"
   });
 });
 
-test("the simulated Telegram refuses a whole album when the number of files is wrong or when one file, file type or caption is invalid", async () => {
+test("the simulated Telegram refuses a whole album when the number of files is wrong or when one file is missing or its type or caption is invalid", async () => {
   const png = pngBytes();
   const answers = [
     await album([png]),
@@ -235,10 +235,24 @@ test("the simulated Telegram refuses a whole album when the number of files is w
     await album([png, png], () => ({ type: "document" })),
     await album([png, png], (index) => ({ media: `attach://missing${index}` })),
     await album([png, mp4Bytes()], () => ({ caption: "a".repeat(1025) })),
-    await album([png, Buffer.from("text")]),
   ];
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
   expect(await visible()).toEqual([]);
+});
+
+test("a file of a simulated Telegram album that cannot be processed keeps no other file from being sent, and the answer is only its error", async () => {
+  const broken = Buffer.from("text");
+  const answer = await album([pngBytes(1), broken, pngBytes(2)]);
+  expect(answer.body).toEqual({
+    ok: false,
+    error_code: 400,
+    description:
+      'Bad Request: failed to send message #2 with the error message "IMAGE_PROCESS_FAILED"',
+  });
+  expect((await album([broken, broken])).status).toBe(400);
+  expect(await visible()).toMatchObject([
+    { id: "2,3", media: [image(pngBytes(1)), image(pngBytes(2))] },
+  ]);
 });
 
 test("simulated Telegram albums and each of their messages survive a restart of the simulator", async () => {

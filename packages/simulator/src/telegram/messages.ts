@@ -1,6 +1,6 @@
 import { Refused } from "#src/http/call.ts";
 import { albumId } from "#src/telegram/albums.ts";
-import { refuse, tooManyRequests } from "#src/telegram/errors.ts";
+import { reasonOf, refuse, tooManyRequests } from "#src/telegram/errors.ts";
 import {
   groupMedia,
   type InputKind,
@@ -131,18 +131,25 @@ export function sendOne(network: TelegramNetwork, call: BotCall, kind: InputKind
   return mediaMessageView({ chat, bot, topicId }, { id, createdAt: now, media });
 }
 
-/** As a whole or not at all. An album counts against the rate limit once per message. */
+/**
+ * An album counts against the rate limit once per message. A file that cannot be processed keeps
+ * none of the others from being sent, and the answer is only its error.
+ */
 export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown {
   const { parameters, now, bot } = call;
   const chat = requireRight(network, call, "canPostMessages");
   const topicId = topicOf(chat, parameters);
-  const media = groupMedia(parameters);
-  spend(network, chat, media.length, now);
+  const files = groupMedia(parameters);
+  spend(network, chat, files.length, now);
+  const media = files.filter((file): file is InputMedia => !(file instanceof Refused));
   const ids = media.map(() => nextMessageId(network, chat));
   const [first = 0] = ids;
-  const parts = media.map(({ caption: text, received }) => ({ text, media: toPosted(received) }));
-  network.albums.add(chat, parts, first);
-  addPost(network, { chat, id: albumId(ids), media }, call);
+  if (media.length > 0) {
+    const parts = media.map(({ caption: text, received }) => ({ text, media: toPosted(received) }));
+    network.albums.add(chat, parts, first);
+    addPost(network, { chat, id: albumId(ids), media }, call);
+  }
+  refuseOne(files);
   const groupId = `${chat.externalId.slice(-10)}${first}`;
   return media.map((one, index) =>
     mediaMessageView(
@@ -150,4 +157,11 @@ export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown
       { id: first + index, createdAt: now, media: one, groupId },
     ),
   );
+}
+
+function refuseOne(files: readonly (InputMedia | Refused)[]): void {
+  const place = files.findIndex((file) => file instanceof Refused);
+  const fault = files[place];
+  if (fault instanceof Refused)
+    refuse(`failed to send message #${place + 1} with the error message "${reasonOf(fault)}"`);
 }

@@ -28,7 +28,7 @@ export function kindOf({ username }: Account): "channel" | "group" | "forum" {
  * refused.
  */
 function supergroupIdOf({ username, externalId }: Account): string | undefined {
-  return username.startsWith("groupold") ? externalId.replace(/^-100/, "-1009") : undefined;
+  return username.startsWith("groupold") ? externalId.replace("-", "-1009") : undefined;
 }
 
 function checkIsOpen({ username }: Account): void {
@@ -67,7 +67,7 @@ export interface BotCall extends Moment {
 export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
   const chatId = textOf(parameters, "chat_id");
   if (chatId.startsWith("@")) return world.accounts.byUsername("telegram", chatId.slice(1));
-  const group = world.accounts.byId("telegram", chatId.replace(/^-1009/, "-100"));
+  const group = world.accounts.byId("telegram", chatId.replace(/^-1009/, "-"));
   return group !== undefined && supergroupIdOf(group) === chatId
     ? group
     : world.accounts.byId("telegram", chatId);

@@ -128,15 +128,17 @@ function accountOf(network: TelegramNetwork, call: Call): Account | undefined {
 function issueAccount(network: TelegramNetwork, username: string | undefined): IssuedAccount {
   const account = network.world.accounts.ensure("telegram", username, {
     nameOf: (words, number) => `${words.join("_")}_${number}`,
-    newId: () => newChatId(network.world),
+    newId: () => newChatId(network.world, username),
   });
   const botToken = network.bots.issueFor(account.externalId).token;
   return { account, credentials: { botToken, chatId: account.externalId } };
 }
 
-function newChatId({ accounts }: World): string {
+/** Only a group that is not a supergroup has an id without the prefix `-100`. */
+function newChatId({ accounts }: World, username = ""): string {
+  const prefix = username.startsWith("groupold") ? "-" : "-100";
   for (;;) {
-    const id = `-100${randomInt(1_000_000_000, 4_000_000_000)}`;
+    const id = `${prefix}${randomInt(1_000_000_000, 4_000_000_000)}`;
     if (accounts.byId("telegram", id) === undefined) return id;
   }
 }

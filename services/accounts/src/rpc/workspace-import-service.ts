@@ -27,6 +27,8 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { lockUnremoved } from "#src/rpc/delete-workspace.ts";
 
 const SHA256 = /^[\da-f]{64}$/;
+/** Of `newId`. Ids of another form have a meaning: the nil id, and the installation's own. */
+const WORKSPACE_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
 
 function isLimit(value: unknown, min: number): boolean {
   return value === null || (typeof value === "number" && value >= min);
@@ -36,7 +38,7 @@ function isLimit(value: unknown, min: number): boolean {
 function toWorkspace(row: ImportedRow): ImportedWorkspace | undefined {
   const { id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at } = row;
   const isValid =
-    isId(String(id)) &&
+    WORKSPACE_ID.test(String(id)) &&
     typeof name === "string" &&
     isName(name) &&
     typeof verified === "boolean" &&

@@ -30,7 +30,13 @@ export type CallEvent =
   /** A call that is never marked ended. */
   | { readonly kind: "tried"; readonly fence: number; readonly outcome: CallOutcome }
   | { readonly kind: "platform_held"; readonly fence: number }
-  | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
+  /** `isKnownLimit`: the failure is a limit that is stored, so the account has learned nothing. */
+  | {
+      readonly kind: "step_failed";
+      readonly fence: number;
+      readonly failure: StepFailure;
+      readonly isKnownLimit?: boolean;
+    }
   | {
       readonly kind: "looked";
       readonly fence: number;

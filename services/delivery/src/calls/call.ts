@@ -140,7 +140,7 @@ export type AccountEffect =
   | {
       readonly kind: "limited";
       readonly until: Date;
-      /** A limit of our app stops all accounts of the platform. */
+      /** A limit of our app: it holds the kind of call that met it, of all accounts. */
       readonly ofApp?: { readonly code: TargetErrorCode; readonly message: string };
     };
 

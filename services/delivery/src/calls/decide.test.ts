@@ -136,6 +136,14 @@ const retryable: Outcome = {
 };
 const waiting: Outcome = { ...retryable, retryAfterMs: 7_000 };
 const limited: Outcome = { ...retryable, code: "rate_limited", isLimit: true, retryAfterMs: 9_000 };
+const HOUR_MS = 3_600_000;
+const DAILY_LIMIT = {
+  kind: "retryable",
+  code: "platform_quota",
+  message: "too many posts",
+  isLimit: true,
+  retryAfterMs: HOUR_MS,
+} as const;
 const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
@@ -453,6 +461,13 @@ test("a target whose post the platform refuses after processing keeps outcome_un
   expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
+test("a refusal by the post's own flag is about every call, so that the target fails with its error code", () => {
+  const task = { ...RECONCILING, openUnknowns: 2 };
+  const code = "permission_missing";
+  const verdict = { kind: "refused", code, message: "no", isOwnFlag: true } as const;
+  expect(after(task, looked(verdict))).toMatchObject({ status: "failed", errorCode: code });
+});
+
 test("when a published target is reported as published again with the same post id, nothing changes", () => {
   expect(decide(snapshot(PUBLISHED), called(published)).changes).toEqual([]);
 });
@@ -503,6 +518,11 @@ test.each<[string, Verdict, object]>([
     "proves that the post is absent, the task is queued to be sent again",
     { kind: "absent" },
     { status: "queued", resendCount: 1, openUnknowns: 0, wakeAt: NOW },
+  ],
+  [
+    "shows that a limit ended the accepted post, the task waits for it, and the next call is not a resend",
+    { kind: "absent", isOwnFlag: true, limit: DAILY_LIMIT },
+    { status: "queued", resendCount: 0, errorCode: "platform_quota", wakeAt: at(HOUR_MS) },
   ],
   [
     "shows that the call may be repeated, the task is queued again",
@@ -737,6 +757,20 @@ test("a target whose post stays absent is sent again after growing waits, and on
     task = { ...next, status: "reconciling", unknownCount: next.unknownCount + 1 };
   }
   expect(waits).toEqual([0, ...POLICY.retryMs]);
+});
+
+test("a limit that ends the accepted post again and again is waited for until it is too late to send, and never makes the outcome unknown", () => {
+  let task: Task = { ...RECONCILING, isAttemptOpen: true };
+  let hours = 0;
+  for (; hours < 100 && task.status !== "failed"; hours += 1) {
+    const verdict = { kind: "absent", isOwnFlag: true, limit: DAILY_LIMIT } as const;
+    const now = at(hours * HOUR_MS);
+    const { changes, account } = decide(snapshot(task, { now }), looked(verdict));
+    expect(account).toMatchObject({ kind: "limited", until: at((hours + 1) * HOUR_MS) });
+    const next = changes[0]?.call ?? task;
+    task = next.status === "queued" ? { ...next, status: "reconciling", openUnknowns: 1 } : next;
+  }
+  expect([hours, task.errorCode, task.resendCount]).toEqual([24, "platform_quota", 0]);
 });
 
 test("a call that is safe to repeat is first repeated without a wait, then after the configured retry waits", () => {

@@ -123,12 +123,20 @@ function onWork<C extends Call>(snapshot: Snapshot<C>, event: Fenced): Decision<
     case "platform_held":
       return onPlatformHeld(snapshot);
     case "step_failed":
-      return onFailure(snapshot, event.failure);
+      return onStepFailed(snapshot, event);
     case "given_up":
       return fail(snapshot, event);
     case "not_wanted":
       return changed(snapshot, end(snapshot, "dropped"), { isReported: false });
   }
+}
+
+function onStepFailed<C extends Call>(
+  snapshot: Snapshot<C>,
+  { failure, isKnownLimit = false }: Extract<Fenced, { kind: "step_failed" }>,
+): Decision<C> {
+  const { account, ...decision } = onFailure(snapshot, failure);
+  return account === undefined || isKnownLimit ? decision : { ...decision, account };
 }
 
 function onTried<C extends Call>(snapshot: Snapshot<C>, outcome: CallOutcome): Decision<C> {
@@ -463,9 +471,9 @@ function onVerdict<C extends Call>(
     case "absent":
       return onAbsent(snapshot, verdict, maxResends);
     case "refused": {
-      // The platform refused only the call that was searched for; the outcome of an older one may
-      // still be unknown.
-      const openUnknowns = Math.max(0, call.openUnknowns - 1);
+      // Unless the post's own flag says so, the platform refused only the call that was searched
+      // for; the outcome of an older one may still be unknown.
+      const openUnknowns = verdict.isOwnFlag === true ? 0 : Math.max(0, call.openUnknowns - 1);
       const ended = { ...snapshot, call: { ...call, openUnknowns } };
       return fail(ended, verdict, { kind: "answered" });
     }
@@ -484,7 +492,7 @@ function onVerdict<C extends Call>(
  */
 function onAbsent<C extends Call>(
   snapshot: Snapshot<C>,
-  { isOwnFlag }: Absent,
+  { isOwnFlag, limit }: Absent,
   maxResends: number,
 ): Decision<C> {
   const { call, now, policy } = snapshot;
@@ -493,6 +501,7 @@ function onAbsent<C extends Call>(
   const unknownCount = isOwnFlag === true ? 0 : call.unknownCount;
   const absent: C = { ...call, openUnknowns: 0, unknownCount, isRestored: false };
   const proved: Snapshot<C> = { ...snapshot, call: absent };
+  if (limit !== undefined) return onLimit(withOpenAttempt(proved), limit, now);
   if (!isLimited && resendCount >= Math.min(maxResends, policy.retryMs.length + 1))
     return isOwnFlag === true ? fail(proved, NEVER_PUBLISHED) : fail(snapshot, STILL_UNKNOWN);
   const wakeAt = isLimited ? now : after(now, nextRepeatMs(policy, resendCount + 1));
@@ -502,6 +511,12 @@ function onAbsent<C extends Call>(
     resendCount: resendCount + (isLimited ? 0 : 1),
   };
   return changed(snapshot, resent, { isReported: wakeAt > now });
+}
+
+/** Without the attempt if it has ended: it keeps its outcome. */
+function withOpenAttempt<C extends Call>(snapshot: Snapshot<C>): Snapshot<C> {
+  const isOpen = snapshot.call.isAttemptOpen === true;
+  return isOpen ? snapshot : { ...snapshot, attempt: undefined };
 }
 
 function onRepeat<C extends Call>(snapshot: Snapshot<C>): Decision<C> {

@@ -1,4 +1,4 @@
-import type { DeletionOutcome } from "@postrider/platforms/publishing/outcome";
+import { appLimitReached, type DeletionOutcome } from "@postrider/platforms/publishing/outcome";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
@@ -155,6 +155,27 @@ test("a rate limit that the platform returns to a deletion stops all deletions o
   const [{ publishedAt } = { publishedAt: null }] = await sql<{ publishedAt: Date }[]>`
     select published_at from publish_tasks where target_id = ${next.targetId}`;
   expect(publishedAt?.getTime()).toBeGreaterThanOrEqual(breaker?.notBefore.getTime() ?? Infinity);
+});
+
+test("a limit of our app that refuses a deletion holds the other deletions of the account, and none of its publications, which it may not count", async () => {
+  await using scene = await openPublished();
+  const { sql, world, target, id } = scene;
+  const second = world.addTarget({ accountId: target.accountId });
+  const secondId = await publishOne(sql, second);
+  world.deletionReactions = [() => appLimitReached("platform_quota", "units", 3_600_000)];
+  await consume(sql, [toDeletionRecord(target, id), toDeletionRecord(second, secondId)]);
+  await eventually(async () => {
+    const waiting = await sql`
+      select from deletion_tasks
+      where status = 'queued'
+      and wake_at > now() + interval '30 minutes'`;
+    expect(waiting).toHaveLength(2);
+  });
+  const next = world.addTarget({ accountId: target.accountId });
+  await request(sql, next);
+
+  await untilStatus(sql, next, "published");
+  expect(world.deletes).toHaveLength(1);
 });
 
 test.each([

@@ -3,11 +3,14 @@ import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import {
+  consume,
+  lastDeletion,
   listAttempts,
   openDatabase,
   readTask,
   request,
   startWorker,
+  toDeletionRecord,
   untilStatus,
   World,
 } from "./fixture.ts";
@@ -96,4 +99,28 @@ test("after a platform reports a limit of our app, the targets of its other acco
   }
   expect(world.calls).toMatchObject([{ targetId: first.targetId }]);
   expect(world.looks).toEqual([]);
+});
+
+test("a limit of our app that holds the publications of an account holds no deletion of its posts", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+  await request(sql, target);
+  await untilStatus(sql, target, "published");
+  await sql`
+    insert into platform_limits (platform, until, code, message)
+    values ('x', now() + interval '1 hour', 'platform_quota', ${USED_UP})`;
+  const next = world.addTarget({ accountId: target.accountId });
+  await request(sql, next);
+  await eventually(async () =>
+    expect(await readTask(sql, next)).toMatchObject({ errorCode: "platform_quota" }),
+  );
+
+  const { externalId } = await readTask(sql, target);
+  await consume(sql, [toDeletionRecord(target, externalId ?? "")]);
+  await eventually(async () =>
+    expect(await lastDeletion(sql, target)).toMatchObject({ status: "deleted" }),
+  );
 });

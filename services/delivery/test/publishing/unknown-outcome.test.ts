@@ -153,6 +153,22 @@ test("a publishing call that is safe to repeat is repeated with the same idempot
   expect(world.calls.map(({ handles }) => handles.key)).toEqual(["key-1", "key-1", "key-1"]);
 });
 
+test("a repeated publishing call uses the values that the search returned for it", async () => {
+  await using run = await runTarget(
+    "published",
+    {
+      reactions: [lostCall],
+      verdicts: [() => ({ kind: "repeat", handles: { upload: "from the last byte" } })],
+      maxResends: 5,
+    },
+    QUICK,
+  );
+  expect(run.world.calls.map(({ handles }) => handles.upload)).toEqual([
+    undefined,
+    "from the last byte",
+  ]);
+});
+
 test("a target fails with outcome_unknown when a repeated publishing call fails, because the first call may have published it", async () => {
   await using run = await runTarget(
     "failed",

@@ -28,9 +28,15 @@ export function toKeyedResponse(answer: Post): KeyedResponse {
     : { response: whole, answeredPostId: null };
 }
 
+/**
+ * The workspace is the caller's, whatever the stored message says: an imported one may name another
+ * workspace, for which the gateway would sign URLs of media.
+ */
 export async function findAcceptedPost(sql: ISql, keyed: KeyedRequest): Promise<Post | undefined> {
   const response = await findReplay(sql, keyed);
-  return response === undefined ? undefined : await readResponse(sql, keyed, response);
+  if (response === undefined) return undefined;
+  const post = await readResponse(sql, keyed, response);
+  return { ...post, workspaceId: keyed.workspaceId };
 }
 
 function toReferring(answer: Post): Uint8Array {

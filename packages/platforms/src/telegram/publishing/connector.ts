@@ -20,7 +20,7 @@ import {
 } from "#src/publishing/outcome.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import { parseChatAddress } from "#src/telegram/chat-address.ts";
-import { migratedChatId, toFailure } from "./failures.ts";
+import { migratedChatId, toFailure, toSendFailure } from "./failures.ts";
 import { toMessageRequest } from "./message-request.ts";
 
 /**
@@ -56,40 +56,57 @@ function toChatId(permalink: string | null): string | undefined {
   return id === undefined || id.startsWith("-") ? id : `-100${id}`;
 }
 
-/**
- * The refusal of a deletion in a group that has become a supergroup, where the same ids name other
- * messages.
- */
-const SENT_BEFORE = refused(
+/** Supergroups and channels have these ids, and become nothing else (Bot API, `Chat`). */
+const FIRST_SUPERGROUP_ID = -1_000_000_000_000;
+
+function isBasicGroup(chatId: string): boolean {
+  return Number(chatId) > FIRST_SUPERGROUP_ID;
+}
+
+/** The refusal of a deletion of a message in another chat than the account's. */
+const OTHER_CHAT = refused(
   "permission_missing",
-  "the message was sent before the group became a supergroup: delete it in Telegram",
+  "the message is not in the account's chat, for example because it was sent before the group became a supergroup: delete it in Telegram",
 );
 
-/**
- * `deleteMessages` skips messages that no longer exist. A supergroup counts message ids anew: the
- * messages are deleted in the chat of the permalink, never in the supergroup that this chat has
- * become.
- */
-async function deletePost(
+type DeleteIn = (chatId: string) => ReturnType<typeof callPlatform>;
+
+/** `deleteMessages` skips messages that no longer exist. */
+function createDeletion(
   baseUrl: string,
-  account: AccountAccess,
-  { externalId, permalink }: { readonly externalId: string; readonly permalink: string | null },
+  { accessToken }: AccountAccess,
+  externalId: string,
   signal: AbortSignal,
-): Promise<DeletionOutcome> {
+): DeleteIn {
   const ids = toMessageIds(externalId);
   const isAlbum = ids.length > 1;
-  const url = `${baseUrl}/bot${account.accessToken}/${isAlbum ? "deleteMessages" : "deleteMessage"}`;
+  const url = `${baseUrl}/bot${accessToken}/${isAlbum ? "deleteMessages" : "deleteMessage"}`;
   const which = isAlbum ? { message_ids: ids } : { message_id: ids[0] };
-  const send = (chatId: string) => {
+  return (chatId) => {
     const body = jsonBody({ chat_id: chatId, ...which });
-    return callPlatform({ method: "POST", url, body, secrets: [account.accessToken] }, signal);
+    return callPlatform({ method: "POST", url, body, secrets: [accessToken] }, signal);
   };
+}
+
+/**
+ * Only the account's own chat is called, or the supergroup that it has become: a permalink comes
+ * also from exports, which may name any chat of the bot. A supergroup counts message ids anew, so
+ * the messages must be in the called chat.
+ */
+async function deletePost(
+  deleteIn: DeleteIn,
+  account: AccountAccess,
+  permalink: string | null,
+): Promise<DeletionOutcome> {
+  const own = parseChatAddress(account.externalId).chatId;
   const sentTo = toChatId(permalink);
-  const first = await send(sentTo ?? parseChatAddress(account.externalId).chatId);
+  if (sentTo !== undefined && sentTo !== own && !isBasicGroup(own)) return OTHER_CHAT;
+  const first = await deleteIn(own);
   const chatId = first.kind === "answer" ? migratedChatId(first) : undefined;
   // Only supergroups have usernames: a post whose permalink has one was sent in the supergroup.
-  if (chatId !== undefined && (permalink === null || sentTo !== undefined)) return SENT_BEFORE;
-  const answer = chatId === undefined ? first : await send(chatId);
+  const isInSupergroup = sentTo === undefined ? permalink !== null : sentTo === chatId;
+  if (chatId !== undefined && !isInSupergroup) return OTHER_CHAT;
+  const answer = chatId === undefined ? first : await deleteIn(chatId);
   return answer.kind === "answer"
     ? toDeletionOutcome(answer)
     : { kind: "unknown", message: answer.message };
@@ -120,7 +137,7 @@ function toMessages(answer: PlatformAnswer): readonly JsonObject[] {
 const SENT_LATER = 0;
 
 function toOutcome(answer: PlatformAnswer, accountId: string): Outcome {
-  if (answer.json?.ok === false && answer.status < 500) return toFailure(answer);
+  if (answer.json?.ok === false && answer.status < 500) return toSendFailure(answer);
   const messages = toMessages(answer);
   const ids = messages.map(({ message_id: id }) => id).filter((id) => typeof id === "number");
   const [message] = messages;
@@ -168,6 +185,6 @@ export function createTelegramPublishingConnector({
       Promise.resolve({ kind: "cannot_tell", message: "a bot cannot read Telegram chats" }),
     canDelete: true,
     delete: (account, externalId, signal, permalink = null) =>
-      deletePost(baseUrl, account, { externalId, permalink }, signal),
+      deletePost(createDeletion(baseUrl, account, externalId, signal), account, permalink),
   };
 }

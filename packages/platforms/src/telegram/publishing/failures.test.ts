@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
-import { toFailure } from "./failures.ts";
+import { toFailure, toSendFailure } from "./failures.ts";
+
+function refusal(description: string): PlatformAnswer {
+  const json = { ok: false, error_code: 400, description };
+  return { kind: "answer", status: 400, headers: {}, json };
+}
 
 test.each([
   ["Bad Request: CHAT_RESTRICTED", "permission_missing"],
@@ -9,7 +14,20 @@ test.each([
   ["Bad Request: TOPIC_CLOSED", "account_action_needed"],
   ["Bad Request: message text is empty", "content_rejected"],
 ])("Telegram's refusal %j has the error code %s", (description, code) => {
-  const json = { ok: false, error_code: 400, description };
-  const answer: PlatformAnswer = { kind: "answer", status: 400, headers: {}, json };
-  expect(toFailure(answer)).toEqual({ kind: "refused", code, message: description });
+  expect(toFailure(refusal(description))).toEqual({ kind: "refused", code, message: description });
 });
+
+const OF_FIRST = "Bad Request: failed to send message #1 with the error message";
+
+test.each([
+  [`${OF_FIRST} "Too Many Requests: retry after 8"`, { kind: "unknown" }],
+  [`${OF_FIRST} "IMAGE_PROCESS_FAILED"`, { kind: "unknown" }],
+  ["Bad Request: group send failed", { kind: "unknown" }],
+  [`${OF_FIRST} "CHAT_RESTRICTED"`, { kind: "refused", code: "permission_missing" }],
+  ["Bad Request: message caption is too long", { kind: "refused", code: "content_rejected" }],
+])(
+  "the answer %j to an album is certain only when it is about the chat or about the whole album",
+  (description, outcome) => {
+    expect(toSendFailure(refusal(description))).toEqual({ ...outcome, message: description });
+  },
+);

@@ -1,5 +1,10 @@
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
-import { type Failure, limitReached, type TargetErrorCode } from "#src/publishing/outcome.ts";
+import {
+  type Failure,
+  limitReached,
+  type TargetErrorCode,
+  type Unknown,
+} from "#src/publishing/outcome.ts";
 
 const DEFAULT_WAIT_MS = 60_000;
 
@@ -30,7 +35,7 @@ function toCode(status: number, description: string): TargetErrorCode {
   return status === 403 ? "permission_missing" : "content_rejected";
 }
 
-/** With `ok: false` the Bot API has refused the call, so no message was sent. */
+/** With `ok: false` the Bot API has refused the call: a single message was not sent. */
 export function toFailure(answer: PlatformAnswer): Failure {
   const message = shorten(text(answer.json, "description"));
   const code = answer.status;
@@ -51,6 +56,24 @@ export function toFailure(answer: PlatformAnswer): Failure {
         handles: { chatId },
         facts: { externalId: chatId },
       };
+}
+
+/**
+ * How the Bot API answers for an album of which one message failed, whether or not it sent the
+ * others (telegram-bot-api Client.cpp `on_message_send_failed`; TelegramBots #1520).
+ */
+const OF_ONE_MESSAGE = /failed to send message #\d|group send failed/i;
+
+/** What Telegram refuses because of the chat, it refuses for every message of an album. */
+function isAboutOneMessage(failure: Failure): boolean {
+  if (failure.kind !== "refused" || !OF_ONE_MESSAGE.test(failure.message)) return false;
+  return failure.code === "content_rejected" || failure.code === "media_rejected";
+}
+
+/** Unknown when a part of an album may be visible. */
+export function toSendFailure(answer: PlatformAnswer): Failure | Unknown {
+  const failure = toFailure(answer);
+  return isAboutOneMessage(failure) ? { kind: "unknown", message: failure.message } : failure;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { shorten } from "#src/http/platform-answer.ts";
 import type { Caller } from "#src/publishing/caller.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { refused } from "#src/publishing/outcome.ts";
+import { limitReached, refused } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { cannotTell, present, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
 import { codeOf } from "./calls.ts";
@@ -65,13 +65,13 @@ function toPresent({ publication, publishId }: KnownCall, { postId }: PublishSta
 
 /**
  * The last chunk is sent again to the same upload URL; TikTok publishes the video once, however
- * often the chunk arrives. A URL that no longer works is abandoned only when a chunk in transit can
- * no longer complete the video.
+ * often the chunk arrives, and may report later that it has the one of an earlier call. A URL that
+ * no longer works is abandoned only when a chunk in transit can no longer complete the video.
  */
 function onIncomplete({ handles, call }: KnownCall, upload: Upload, bytes: number): Verdict {
   if (isUsable(upload, call.now)) {
     const again = { ...upload, sent: chunksIn(upload, bytes), misses: upload.misses + 1 };
-    return { kind: "absent", handles: { ...handles, ...UPLOAD.write(again) } };
+    return { kind: "repeat", handles: { ...handles, ...UPLOAD.write(again) } };
   }
   const settledMs = call.callUntil.getTime() + SETTLED_MS * call.timeScale - call.now.getTime();
   if (settledMs > 0) return { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, settledMs) };
@@ -88,18 +88,20 @@ function onUploading(known: KnownCall, { uploadedBytes }: PublishStatus): Verdic
   return isWhole ? keepWaiting(call) : onIncomplete(known, upload, uploadedBytes);
 }
 
+/** The status of the publication is about all calls with its publish id. */
 function onFailed({ handles, call }: KnownCall, { failReason }: PublishStatus): Verdict {
-  const ending = toEnding(failReason);
+  const { code, isTemporary, limitMs } = toEnding(failReason);
   const message = shorten(
     failReason === "" ? "TikTok ended the publication without a reason" : failReason,
   );
-  const anew = ending.isTemporary
-    ? restartAfterPause(handles, call.now, {
-        timeScale: call.timeScale,
-        limitMs: ending.limitMs,
-      })
-    : undefined;
-  return anew === undefined ? refused(ending.code, message) : { kind: "absent", handles: anew };
+  if (limitMs !== undefined) {
+    const limit = limitReached(code, message, limitMs * call.timeScale);
+    return { kind: "absent", isOwnFlag: true, handles: {}, limit };
+  }
+  const anew = isTemporary ? restartAfterPause(handles, call.now, call.timeScale) : undefined;
+  return anew === undefined
+    ? { ...refused(code, message), isOwnFlag: true }
+    : { kind: "absent", isOwnFlag: true, handles: anew };
 }
 
 export async function reconcileByStatus(known: KnownCall): Promise<Verdict> {
@@ -113,7 +115,10 @@ export async function reconcileByStatus(known: KnownCall): Promise<Verdict> {
     case "PROCESSING_UPLOAD":
       return onUploading(known, status);
     case "SEND_TO_USER_INBOX":
-      return refused("account_action_needed", "the post waits in the creator's TikTok inbox");
+      return {
+        ...refused("account_action_needed", "the post waits in the creator's TikTok inbox"),
+        isOwnFlag: true,
+      };
     default:
       return keepWaiting(known.call);
   }

@@ -10,28 +10,15 @@ const ENDINGS = jsonHandle<Endings>("endings");
 const MINUTE_MS = 60_000;
 /** Pauses after the first, second and third time. After the fourth time the post fails. */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
-/**
- * Maximum number of times that a post waits for a limit of TikTok, which counts the posts of the
- * last 24 hours.
- */
-const MAX_LIMIT_PAUSES = 24;
 
-function pauseAfter(count: number, limitMs: number | undefined): number | undefined {
-  if (limitMs === undefined) return PAUSES_MS[count - 1];
-  return count <= MAX_LIMIT_PAUSES ? limitMs : undefined;
-}
-
-/**
- * Undefined when TikTok stopped processing the post too often. `limitMs` = the pause after a limit
- * of TikTok.
- */
+/** Undefined when TikTok stopped processing the post too often. */
 export function restartAfterPause(
   handles: Handles,
   now: Date,
-  { timeScale, limitMs }: { readonly timeScale: number; readonly limitMs: number | undefined },
+  timeScale: number,
 ): Handles | undefined {
   const count = (ENDINGS.read(handles)?.count ?? 0) + 1;
-  const pauseMs = pauseAfter(count, limitMs);
+  const pauseMs = PAUSES_MS[count - 1];
   if (pauseMs === undefined) return undefined;
   return ENDINGS.write({ count, restUntil: now.getTime() + pauseMs * timeScale });
 }

@@ -166,6 +166,32 @@ export async function lockDeletions(
   return { tasks, now };
 }
 
+/**
+ * Queued deletions of the accounts wait until an instant. Those that another transaction has locked
+ * are left out, against deadlocks: each meets the limit itself.
+ */
+export async function delayDeletions(
+  tx: TransactionSql,
+  holds: readonly { readonly accountId: string; readonly until: Date }[],
+): Promise<void> {
+  const rows = holds.map(({ accountId, until }) => ({
+    account_id: accountId,
+    until: until.toISOString(),
+  }));
+  await tx`
+    with waiting as (
+      select t.target_id, t.deletion, k.until
+      from jsonb_to_recordset(${tx.json(rows)}) as k(account_id uuid, until timestamptz)
+      join deletion_tasks t on t.account_id = k.account_id and t.status = 'queued' and t.wake_at < k.until
+      for update of t skip locked
+    )
+    update deletion_tasks t
+    set wake_at = w.until
+    from waiting w
+    where t.target_id = w.target_id
+    and t.deletion = w.deletion`;
+}
+
 export const DELETION_TABLE: CallTable<DeletionKey, DeletionTask> = {
   rows: (sql) => sql`deletion_tasks`,
   key: (sql) => sql`t.target_id, t.deletion`,

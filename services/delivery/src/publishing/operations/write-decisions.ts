@@ -124,7 +124,10 @@ export async function writeHandles(
   if (questions.length > 0) await insertQuestions(tx, questions);
 }
 
-/** Pauses accounts that a platform limits or that fail repeatedly. */
+/**
+ * Pauses accounts that a platform limits or that fail repeatedly. A limit of our app holds the
+ * publishing of all accounts instead, and none of their deletions.
+ */
 export async function writeAccountBreakers(
   tx: TransactionSql,
   policy: RetryPolicy,
@@ -133,14 +136,18 @@ export async function writeAccountBreakers(
 ): Promise<void> {
   const tasksWith = (kind: AccountEffect["kind"]): readonly Task[] =>
     decisions.filter(({ account }) => account?.kind === kind).map(({ call }) => call);
-  const [answered, failed, limited] = [
-    tasksWith("answered"),
-    tasksWith("failed"),
-    tasksWith("limited"),
-  ];
-  if (answered.length + failed.length + limited.length === 0) return;
+  const [answered, failed] = [tasksWith("answered"), tasksWith("failed")];
+  const limited = decisions.flatMap(({ call, account }) =>
+    account?.kind === "limited" ? [{ ...call, ...account }] : [],
+  );
+  const ofApp = limited.flatMap(({ platform, until, ofApp: why }) =>
+    why === undefined ? [] : [{ platform, until, ...why }],
+  );
+  if (ofApp.length > 0) await storePlatformLimits(tx, ofApp);
+  const limits = limited.filter(({ ofApp: why }) => why === undefined);
+  if (answered.length + failed.length + limits.length === 0) return;
   const locked = new Set(
-    await lockAccountBreakers(tx, { answered, stopped: [...failed, ...limited] }),
+    await lockAccountBreakers(tx, { answered, stopped: [...failed, ...limits] }),
   );
   const failing = answered.map((task) => task.accountId).filter((id) => locked.has(id));
   if (failing.length > 0) await resetFailures(tx, failing);
@@ -149,16 +156,7 @@ export async function writeAccountBreakers(
     const pauseMs = nextAccountPauseMs(policy, failuresInRow);
     return pauseMs === undefined ? [] : [{ ...account, until: new Date(now.getTime() + pauseMs) }];
   });
-  const limits = decisions.flatMap(({ call, account }) =>
-    account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
-  );
   if (pauses.length + limits.length > 0) await delayAccounts(tx, [...pauses, ...limits]);
-  const ofApp = decisions.flatMap(({ call: { platform }, account }) =>
-    account?.kind === "limited" && account.ofApp !== undefined
-      ? [{ platform, until: account.until, ...account.ofApp }]
-      : [],
-  );
-  if (ofApp.length > 0) await storePlatformLimits(tx, ofApp);
 }
 
 /** Nothing is locked or written while all platforms answer. */

@@ -8,7 +8,7 @@ import { writeCalls } from "#src/calls/table.ts";
 import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
 import { delayAccounts } from "#src/publishing/db/account-breakers.ts";
-import { DELETION_TABLE, lockDeletions } from "#src/publishing/db/deletions.ts";
+import { DELETION_TABLE, delayDeletions, lockDeletions } from "#src/publishing/db/deletions.ts";
 import { deleteHandles } from "#src/publishing/db/handles.ts";
 import {
   DELETIONS,
@@ -100,10 +100,14 @@ async function decideAndWrite(
         .filter((task) => !isLiveCheck(task))
         .map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
     );
-    const delays = decisions.flatMap(({ call, account }) =>
-      account?.kind === "limited" ? [{ ...call, until: account.until }] : [],
+    const limits = decisions.flatMap(({ call, account }) =>
+      account?.kind === "limited" ? [{ ...call, ...account }] : [],
     );
+    const delays = limits.filter(({ ofApp }) => ofApp === undefined);
     if (delays.length > 0) await delayAccounts(tx, delays);
+    // A limit of our app that deletions met may count no publications (YouTube's units).
+    const ofApp = limits.filter((limit) => limit.ofApp !== undefined);
+    if (ofApp.length > 0) await delayDeletions(tx, ofApp);
     return tasks;
   });
 }

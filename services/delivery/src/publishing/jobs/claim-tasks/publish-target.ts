@@ -90,7 +90,8 @@ function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd<TaskEvent> 
   if (platformLimit === null || Object.keys(handles).length > 0) return undefined;
   const { code, message, waitMs } = platformLimit;
   const failure = limitReached(code, message, waitMs);
-  return learned(task, attemptNumber, { kind: "step_failed", fence, failure });
+  const isKnownLimit = true;
+  return learned(task, attemptNumber, { kind: "step_failed", fence, failure, isKnownLimit });
 }
 
 async function tryOnce(

@@ -101,7 +101,8 @@ export async function reconcileTarget(
   const { verdict } = end;
   // The new handles are stored before the search result is recorded. Otherwise the next try would
   // use old handles that the platform does not accept again.
-  if (verdict.kind === "absent" && verdict.handles !== undefined) {
+  const isSentAgain = verdict.kind === "absent" || verdict.kind === "repeat";
+  if (isSentAgain && verdict.handles !== undefined) {
     const handles = deps.sealing.seal(task, verdict.handles);
     if (!(await context.handleStore.submit({ ...task, handles }))) return DONE;
   }
