@@ -470,6 +470,18 @@ describe("TikTok photo posts whose answer is lost", () => {
     expect(await at(1, SECOND_LOOK)).toEqual({ kind: "look_again", afterMs: 480_000 });
     expect(await at(2, 600_000)).toEqual({ kind: "look_again", afterMs: 1_200_000 });
     expect(await at(3, 1_800_000)).toMatchObject(CANNOT_TELL);
+  test("a listed photo post whose long text is cut may also be another post that begins with the same words", async () => {
+    const words = "long ".repeat(30);
+    const { publication, handles } = await lose({ text: `${words}end` });
+    await advance(5000);
+    const beside = (text: string) =>
+      look(publication, handles, {
+        hasSimilarPost: (isSimilar) => Promise.resolve(isSimilar?.({ text }) ?? false),
+      });
+    expect(await beside(`${words}another end`)).toMatchObject(CANNOT_TELL);
+    expect(await beside("other words")).toMatchObject(PRESENT);
+  });
+
   });
 
   test("the TikTok connector does not take an older photo post, one of another Postrider post, or one of two equal ones as the published post", async () => {

@@ -1,3 +1,4 @@
+import { judgeMatchingPosts } from "@postrider/platforms/publishing/search";
 import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { facebookAt } from "@postrider/platforms/test/facebook/facebook-at";
@@ -73,6 +74,38 @@ test("a target whose publishing call was lost does not adopt the post of another
   );
   expect(ids).toEqual(["id-1", "id-2"]);
   expect(world.visible).toHaveLength(2);
+});
+
+test("a target whose publishing call was lost does not adopt a published post whose id the platform has not returned yet", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  const first = addShared(world);
+  const askLater = { publishId: "1" };
+  world.reactions = [
+    (_call, _guard, make) => ({ ...make(), externalId: null, askLater }),
+    lostCall,
+  ];
+  await request(sql, first);
+  await untilStatus(sql, first, "published");
+
+  const second = addShared(world);
+  const search = async (call: UnknownCall): Promise<Verdict> => {
+    const posts = world.visible.map(({ id }) => ({ id, permalink: null }));
+    return await judgeMatchingPosts(posts, second, call, [3_600_000]);
+  };
+  world.verdicts = [search, search];
+  await request(sql, second);
+  const untilLooks = async (count: number) => {
+    await eventually(() => expect(world.looks).toHaveLength(count));
+    expect(await untilStatus(sql, second, "unknown")).toMatchObject({ externalId: null });
+  };
+  await untilLooks(1);
+
+  await sql`update publish_tasks set external_id = 'id-1' where target_id = ${first.targetId}`;
+  await wake(sql, second);
+  await untilLooks(2);
 });
 
 test("a target does not adopt a post of another workspace for which no account of the platform is recorded", async () => {
