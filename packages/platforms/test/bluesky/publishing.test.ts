@@ -3,6 +3,7 @@ import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connec
 import { createTid } from "#src/bluesky/publishing/put-post.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { limitForeignHosts } from "#src/http/foreign-hosts.ts";
 import { CANNOT_TELL, PUBLISHED, refused, retryable, TOKEN_REFUSED, UNKNOWN } from "../results.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
@@ -309,11 +310,10 @@ describe("Bluesky posts after a restore", () => {
       signal,
     );
 
-  test("the Bluesky connector finds a post although the next posts in the account's list have old dates", async () => {
-    const publication = await createPublication([], "found");
-    const outcome = await publish(publication);
-    const record = { $type: "app.bsky.feed.post", createdAt: "2020-01-01T00:00:00.000Z" };
-    for (let index = 0; index < 101; index += 1) {
+  /** Writes the next records of the account, as another client of it would. */
+  async function writeRecords(publication: Publication, count: number, more: object) {
+    const collection = "app.bsky.feed.post";
+    for (let index = 0; index < count; index += 1) {
       const answer = await fetch(`${platform.url}/xrpc/com.atproto.repo.putRecord`, {
         method: "POST",
         headers: {
@@ -322,9 +322,9 @@ describe("Bluesky posts after a restore", () => {
         },
         body: JSON.stringify({
           repo: publication.externalId,
-          collection: record.$type,
+          collection,
           rkey: createTid(new Date(Date.now() + 1000 + index), 0),
-          record: { ...record, text: `imported ${index}` },
+          record: { $type: collection, text: `imported ${index}`, ...more },
         }),
       });
       expect(answer.status).toBe(200);
@@ -347,3 +347,31 @@ describe("Bluesky posts after a restore", () => {
     expect(await find(publication)).toMatchObject(CANNOT_TELL);
   });
 });
+  }
+
+  test("the Bluesky connector finds a post although the next posts in the account's list have old dates", async () => {
+    const publication = await createPublication([], "found");
+    const outcome = await publish(publication);
+    await writeRecords(publication, 101, { createdAt: "2020-01-01T00:00:00.000Z" });
+  test.each([
+    ["a link card each on the server of the account", 5_000, true],
+    ["long descriptions", 20_000, false],
+  ])(
+    "the Bluesky connector finds a post although the next posts of the account have %s",
+    async (_what, length, isForeign) => {
+      limitForeignHosts({ allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] });
+      const publication = await createPublication([], "found");
+      const outcome = await publish(publication);
+      const external = { uri: "https://example.com", title: "", description: "a".repeat(length) };
+      const embed = { $type: "app.bsky.embed.external", external };
+      await writeRecords(publication, 60, { createdAt: new Date().toISOString(), embed });
+      const attributes: Publication["attributes"] = isForeign ? { pdsUrl: platform.url } : {};
+      const externalId = outcome.kind === "published" ? outcome.externalId : undefined;
+      expect(await find({ ...publication, attributes })).toMatchObject({
+        kind: "present",
+        externalId,
+      });
+      limitForeignHosts({ allow: [] });
+    },
+  );
+
