@@ -1,9 +1,11 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
 import { createTid } from "#src/bluesky/publishing/put-post.ts";
+import { limitForeignHosts } from "#src/http/foreign-hosts.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import { limitForeignHosts } from "#src/http/foreign-hosts.ts";
 import { CANNOT_TELL, PUBLISHED, refused, retryable, TOKEN_REFUSED, UNKNOWN } from "../results.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
@@ -251,7 +253,68 @@ describe("Bluesky's answers about media", () => {
     const { handles: ready } = await prepare(publication, forgotten);
     expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
     const again = { video: JSON.stringify({ ...upload, jobId: "unknown", restarts: 1 }) };
-    expect((await prepare(publication, again)).failure).toMatchObject(refused("media_rejected"));
+    expect((await prepare(publication, again)).failure).toMatchObject(
+      retryable("platform_unavailable"),
+    );
+  });
+
+  /** Starts a video service whose jobs end as given, in order. */
+  async function startVideoService(ends: readonly object[]) {
+    let jobs = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      request.on("end", () => {
+        const isUpload = request.url?.includes("uploadVideo") === true;
+        if (isUpload) jobs += 1;
+        const state = isUpload ? { state: "JOB_STATE_CREATED" } : ends[jobs - 1];
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ jobStatus: { jobId: String(jobs), ...state } }));
+      });
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    const videoBaseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const connector = createBlueskyPublishingConnector({ baseUrl: platform.url, videoBaseUrl });
+    return {
+      connector,
+      countJobs: () => jobs,
+      [Symbol.dispose]: () => void server.close(),
+    };
+  }
+  const failed = (code: object) => ({ state: "JOB_STATE_FAILED", message: "no", ...code });
+  const blob = { $type: "blob", ref: { $link: "b" }, mimeType: "video/mp4", size: 1000 };
+  const COMPLETED = { state: "JOB_STATE_COMPLETED", blob };
+
+  test.each([{}, { failureCode: "generic_failure" }, { failureCode: "pds_upload_failure" }])(
+    "a Bluesky video whose job fails with %j is uploaded once more",
+    async (code) => {
+      using service = await startVideoService([failed(code), COMPLETED]);
+      const publication = await createPublication([mp4Media(1000)]);
+      const { failure } = await platform.prepare(service.connector, publication);
+      expect(failure).toBeUndefined();
+      expect(service.countJobs()).toBe(2);
+    },
+  );
+
+  test("a Bluesky video that its server cannot store twice is not faulty: the next attempt uploads it again", async () => {
+    const code = { failureCode: "pds_upload_failure" };
+    using service = await startVideoService([failed(code), failed(code), COMPLETED]);
+    const publication = await createPublication([mp4Media(1000)]);
+    const { failure, handles } = await platform.prepare(service.connector, publication);
+    expect(failure).toMatchObject(retryable("platform_unavailable"));
+    const stored = failure?.kind === "retryable" ? failure.handles : undefined;
+    const before = { ...handles, ...stored };
+    const next = await platform.prepare(service.connector, publication, { handles: before });
+    expect(next.failure).toBeUndefined();
+    expect(service.countJobs()).toBe(3);
+  });
+
+  test("a Bluesky video whose job fails twice without a code is refused", async () => {
+    using service = await startVideoService([failed({}), failed({})]);
+    const publication = await createPublication([mp4Media(1000)]);
+    const { failure } = await platform.prepare(service.connector, publication);
+    expect(failure).toMatchObject(refused("media_rejected"));
   });
 
   test("an attempt whose Bluesky video is processed for hours fails, and the next attempt does not upload the video again", async () => {
@@ -329,30 +392,16 @@ describe("Bluesky posts after a restore", () => {
       });
       expect(answer.status).toBe(200);
     }
-    const externalId = outcome.kind === "published" ? outcome.externalId : undefined;
-    expect(await find(publication)).toMatchObject({ kind: "present", externalId });
-  });
-
-  test("the Bluesky connector finds a post without text by its record key, even if the database assigns it to another Postrider post by mistake", async () => {
-    const publication = await createPublication([pngMedia(1)], "");
-    const { handles } = await prepare(publication);
-    await bluesky.publish(publication, handles, guard);
-    const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
-    expect(await find(publication, handles, { isOwned })).toMatchObject({
-      kind: "present",
-      externalId: handles.rkey,
-    });
-    // Without the record key, an image post without text cannot be told from any other image post
-    // of the account.
-    expect(await find(publication)).toMatchObject(CANNOT_TELL);
-  });
-});
   }
 
   test("the Bluesky connector finds a post although the next posts in the account's list have old dates", async () => {
     const publication = await createPublication([], "found");
     const outcome = await publish(publication);
     await writeRecords(publication, 101, { createdAt: "2020-01-01T00:00:00.000Z" });
+    const externalId = outcome.kind === "published" ? outcome.externalId : undefined;
+    expect(await find(publication)).toMatchObject({ kind: "present", externalId });
+  });
+
   test.each([
     ["a link card each on the server of the account", 5_000, true],
     ["long descriptions", 20_000, false],
@@ -375,3 +424,17 @@ describe("Bluesky posts after a restore", () => {
     },
   );
 
+  test("the Bluesky connector finds a post without text by its record key, even if the database assigns it to another Postrider post by mistake", async () => {
+    const publication = await createPublication([pngMedia(1)], "");
+    const { handles } = await prepare(publication);
+    await bluesky.publish(publication, handles, guard);
+    const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
+    expect(await find(publication, handles, { isOwned })).toMatchObject({
+      kind: "present",
+      externalId: handles.rkey,
+    });
+    // Without the record key, an image post without text cannot be told from any other image post
+    // of the account.
+    expect(await find(publication)).toMatchObject(CANNOT_TELL);
+  });
+});
