@@ -241,6 +241,20 @@ describe("publishing photos on TikTok", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
+  test("a published TikTok post that TikTok reports as failed before it returns an id keeps TikTok's reason", async () => {
+    const media = server.serve(new TestMedia("no", "image/jpeg", Buffer.from("no photo")));
+    const publication = await createPublication([media]);
+    const { handles } = await call(publication);
+    await advance(5000);
+    expect(await tiktok.findDetails?.(publication, { ...handles, kind: "photo" }, signal)).toEqual({
+      kind: "never",
+      caveat: {
+        code: "media_rejected",
+        message: "TikTok removed the post after it was published: file_format_check_failed",
+      },
+    });
+  });
+
   test("photos that TikTok cannot process are refused", async () => {
     const media = server.serve(new TestMedia("no", "image/jpeg", Buffer.from("no photo")));
     expect(await settle(await createPublication([media]))).toMatchObject({
@@ -456,6 +470,18 @@ describe("TikTok photo posts whose answer is lost", () => {
     expect(await look(publication, handles)).toMatchObject(PRESENT);
   });
 
+  test("a listed photo post whose long text is cut may also be another post that begins with the same words", async () => {
+    const words = "long ".repeat(30);
+    const { publication, handles } = await lose({ text: `${words}end` });
+    await advance(5000);
+    const beside = (text: string) =>
+      look(publication, handles, {
+        hasSimilarPost: (isSimilar) => Promise.resolve(isSimilar?.({ text }) ?? false),
+      });
+    expect(await beside(`${words}another end`)).toMatchObject(CANNOT_TELL);
+    expect(await beside("other words")).toMatchObject(PRESENT);
+  });
+
   test("the TikTok connector searches for a photo post after 2, 10 and 30 minutes and never reports it as absent", async () => {
     const { publication, handles } = await lose({}, "drop_before");
     const callUntil = new Date();
@@ -470,18 +496,6 @@ describe("TikTok photo posts whose answer is lost", () => {
     expect(await at(1, SECOND_LOOK)).toEqual({ kind: "look_again", afterMs: 480_000 });
     expect(await at(2, 600_000)).toEqual({ kind: "look_again", afterMs: 1_200_000 });
     expect(await at(3, 1_800_000)).toMatchObject(CANNOT_TELL);
-  test("a listed photo post whose long text is cut may also be another post that begins with the same words", async () => {
-    const words = "long ".repeat(30);
-    const { publication, handles } = await lose({ text: `${words}end` });
-    await advance(5000);
-    const beside = (text: string) =>
-      look(publication, handles, {
-        hasSimilarPost: (isSimilar) => Promise.resolve(isSimilar?.({ text }) ?? false),
-      });
-    expect(await beside(`${words}another end`)).toMatchObject(CANNOT_TELL);
-    expect(await beside("other words")).toMatchObject(PRESENT);
-  });
-
   });
 
   test("the TikTok connector does not take an older photo post, one of another Postrider post, or one of two equal ones as the published post", async () => {
