@@ -100,10 +100,12 @@ export async function postponeQuestion(
   sql: ISql,
   { targetId, generation, askedCount }: DetailQuestion,
   delayMs: number,
+  handles: Handles = {},
 ): Promise<void> {
   await sql`
     update detail_questions
-    set wake_at = now() + ${delayMs} * interval '1 millisecond'
+    set wake_at = now() + ${delayMs} * interval '1 millisecond',
+      handles = handles || ${sql.json(handles)}
     where target_id = ${targetId}
     and generation = ${generation}
     and asked_count = ${askedCount}`;
@@ -117,8 +119,6 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
     and q.generation = k.generation`;
 }
 
-export async function findNextQuestion(sql: ISql, since: Date | null): Promise<NextWake> {
-  return await findNextWake(sql, sql`detail_questions where true`, since);
 /** Whether a target on the account waits for its post id, of whichever workspace. */
 export async function hasPostWithoutId(
   sql: ISql,
@@ -137,6 +137,8 @@ export async function hasPostWithoutId(
   return rows.length > 0;
 }
 
+export async function findNextQuestion(sql: ISql, since: Date | null): Promise<NextWake> {
+  return await findNextWake(sql, sql`detail_questions where true`, since);
 }
 
 /** SQL: whether a question may be ready now. */
