@@ -273,7 +273,7 @@ describe("settings of YouTube channels", async () => {
     expect(await listVideos(publication)).toEqual([]);
     for (let times = 0; times < 2; times += 1) {
       const details = await youtube.findDetails?.(publication, handles, signal);
-      expect(details).toEqual({ kind: "found", externalId, permalink: null });
+      expect(details).toEqual({ kind: "not_yet", handles: { isInPlaylist: "yes" } });
     }
     expect(await listVideos(publication)).toEqual([externalId]);
   });
@@ -306,7 +306,8 @@ describe("settings of YouTube channels", async () => {
       [externalId.replace(/^UC/, "PL"), "permission_missing"],
     ] as const)
       expect(await ask(playlistId)).toEqual({
-        kind: "never",
+        kind: "not_yet",
+        handles: { isInPlaylist: "no" },
         caveat: { code, message: expect.stringContaining(playlistId) as string },
       });
   });

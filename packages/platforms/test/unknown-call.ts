@@ -13,6 +13,7 @@ export function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
     now,
     timeScale: 0.001,
     isOwned: () => Promise.resolve(new Set()),
+    hasPostWithoutId: () => Promise.resolve(false),
     hasSimilarPost: () => Promise.resolve(false),
     ...given,
   };

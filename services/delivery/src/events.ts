@@ -60,7 +60,7 @@ function errorOf(task: {
 export function toTargetUpdated({
   task,
   attempt,
-  hasNewAddress = false,
+  isLaterUpdate = false,
 }: TargetUpdate): MessageInitShape<typeof TargetUpdatedSchema> {
   const next = nextAttemptAt(task);
   return {
@@ -71,7 +71,7 @@ export function toTargetUpdated({
     version: BigInt(task.version),
     status: toStatus(task),
     attemptCount: countAttempts(task),
-    hasNewAddress,
+    isLaterUpdate,
     ...(task.externalId === null ? {} : { externalId: task.externalId }),
     ...(task.permalink === null ? {} : { permalink: task.permalink }),
     ...(task.status !== "published" || task.finishedAt === null

@@ -3,6 +3,11 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createBlueskyAuthorizationConnector } from "./authorization.ts";
 
+const INSECURE = {
+  type: "AtprotoPersonalDataServer",
+  serviceEndpoint: "http://pds.example.com",
+};
+
 test("the Bluesky connector contacts no private address from an account's DID document to refresh or end a session", async () => {
   let requests = 0;
   const inside = createServer((_request, response) => {
@@ -33,22 +38,29 @@ test("the Bluesky connector contacts no private address from an account's DID do
   inside.close();
 });
 
-test("no app password is sent while the directory that names the server of an account does not answer", async () => {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    const [path = ""] = request.url?.split("?") ?? [];
-    asked.push(path);
-    if (path.startsWith("/did:")) response.writeHead(503);
-    response.end('{"did":"did:plc:owner"}');
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { connect } = createBlueskyAuthorizationConnector({ baseUrl: url, plcUrl: url });
-  const credentials = { identifier: "owner.example.com", appPassword: "secret" };
-  const result = await connect?.(credentials, AbortSignal.timeout(10_000));
-  expect(result).toMatchObject({ kind: "unavailable" });
-  expect(asked).toEqual(["/xrpc/com.atproto.identity.resolveHandle", "/did:plc:owner"]);
-  server.close();
-});
+test.each([
+  ["does not answer", 503, {}, "unavailable"],
+  ["does not know the account", 404, {}, "refused"],
+  ["names a server without HTTPS", 200, { service: [INSECURE] }, "refused"],
+])(
+  "no app password is sent while the directory of the servers of accounts %s",
+  async (_what, status, document, kind) => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      const [path = ""] = request.url?.split("?") ?? [];
+      asked.push(path);
+      if (!path.startsWith("/did:")) return response.end('{"did":"did:plc:owner"}');
+      return response.writeHead(status).end(JSON.stringify({ id: "did:plc:owner", ...document }));
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { connect } = createBlueskyAuthorizationConnector({ baseUrl: url, plcUrl: url });
+    const credentials = { identifier: "owner.example.com", appPassword: "secret" };
+    const result = await connect?.(credentials, AbortSignal.timeout(10_000));
+    expect(result).toMatchObject({ kind });
+    expect(asked).toEqual(["/xrpc/com.atproto.identity.resolveHandle", "/did:plc:owner"]);
+    server.close();
+  },
+);

@@ -97,7 +97,7 @@ async function connect(
   const identifier = entered.trim().replace(/^@/, "");
   const isEmail = identifier.includes("@");
   const own = isEmail ? undefined : await findOwnRepository(directory, identifier, signal);
-  if (own?.kind === "unavailable") return own;
+  if (own !== undefined && own.kind !== "repository") return own;
   const host = hostOf(directory.baseUrl, own === undefined ? {} : { pdsUrl: own.pdsUrl });
   const answer = await createSession(host, { identifier, password }, signal);
   return answer.kind === "answer" ? toConnected(answer, own, directory) : answer;

@@ -1,5 +1,5 @@
 import { askPlatform, unavailable } from "#src/authorization/call.ts";
-import type { Unavailable } from "#src/authorization/connector.ts";
+import type { Refused, Unavailable } from "#src/authorization/connector.ts";
 import { mayCallForeign } from "#src/http/foreign-hosts.ts";
 import { describeStatus, type JsonObject, list, text } from "#src/http/platform-answer.ts";
 import type { PlatformRequest } from "#src/http/platform-request.ts";
@@ -34,25 +34,31 @@ const WEB_DID = /^did:web:([a-z0-9.-]+)$/;
 /**
  * Finds the server of an account that is neither on the configured server nor on one of Bluesky's
  * own: handle → DID → DID document → PDS, as every client of the AT Protocol does. Returns
- * undefined for every other account, for which the caller uses the configured server, but not when
- * a directory does not answer: the password of the account is for its own server only.
+ * undefined for an account of the configured server, and for one that it does not know. The
+ * password of an account is for its own server only, so an account whose server is not known, or
+ * may not be called, is refused.
  */
 export async function findOwnRepository(
   directory: BlueskyDirectory,
   identifier: string,
   signal: AbortSignal,
-): Promise<OwnRepository | Unavailable | undefined> {
+): Promise<OwnRepository | Refused | Unavailable | undefined> {
   const found = await findDid(directory, identifier, signal);
   if (found.kind === "unavailable") return found;
   const did = found.value;
   if (did === undefined) return undefined;
   const document = await lookUp(toDocumentRequest(directory, did), signal);
   if (document.kind === "unavailable") return document;
-  if (text(document.value, "id") !== did) return undefined;
-  const pdsUrl = ownPdsUrlOf(document.value, directory.baseUrl);
-  return pdsUrl === undefined || isBlueskysHost(pdsUrl)
-    ? undefined
-    : { kind: "repository", did, pdsUrl };
+  const pdsUrl = text(document.value, "id") === did ? pdsUrlOf(document.value) : undefined;
+  if (pdsUrl === undefined) return refuse("no directory names the server of the account");
+  if (isConfigured(pdsUrl, directory) || isBlueskysHost(pdsUrl)) return undefined;
+  return mayCallForeign(new URL(pdsUrl))
+    ? { kind: "repository", did, pdsUrl }
+    : refuse("the server of the account has no HTTPS");
+}
+
+function refuse(message: string): Refused {
+  return { kind: "refused", message };
 }
 
 /** The value is undefined if the directory says that there is none. */
@@ -92,17 +98,24 @@ function toDocumentRequest({ plcUrl }: BlueskyDirectory, did: string): PlatformR
  */
 const TRAILING_SLASHES = /(?<!\/)\/+$/;
 
+function pdsUrlOf(document: unknown): string | undefined {
+  const services = list(document, "service");
+  const pds = services.find((service) => text(service, "type") === "AtprotoPersonalDataServer");
+  const endpoint = text(pds, "serviceEndpoint")?.replace(TRAILING_SLASHES, "");
+  return URL.parse(endpoint ?? "") === null ? undefined : endpoint;
+}
+
+function isConfigured(pdsUrl: string, { baseUrl }: Pick<BlueskyDirectory, "baseUrl">): boolean {
+  return pdsUrl === baseUrl.replace(TRAILING_SLASHES, "");
+}
+
 /**
  * Returns the server in an account's DID document, unless it is the configured server. The
  * configured server is not stored with the account, so that a new configuration also applies to
  * existing accounts.
  */
 export function ownPdsUrlOf(document: unknown, baseUrl: string): string | undefined {
-  const services = list(document, "service");
-  const pds = services.find((service) => text(service, "type") === "AtprotoPersonalDataServer");
-  const endpoint = text(pds, "serviceEndpoint")?.replace(TRAILING_SLASHES, "");
-  const url = endpoint === undefined ? null : URL.parse(endpoint);
-  if (endpoint === undefined || url === null) return undefined;
-  if (endpoint === baseUrl.replace(TRAILING_SLASHES, "")) return undefined;
-  return mayCallForeign(url) ? endpoint : undefined;
+  const pdsUrl = pdsUrlOf(document);
+  if (pdsUrl === undefined || isConfigured(pdsUrl, { baseUrl })) return undefined;
+  return mayCallForeign(new URL(pdsUrl)) ? pdsUrl : undefined;
 }

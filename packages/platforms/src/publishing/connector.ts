@@ -57,9 +57,9 @@ export interface PublishingConnector {
   readonly findMatchingPost?: FindPublication;
   /**
    * Does the work that remains for a published post: asks the platform for the id of a post that
-   * was published without one, or adds a video to a playlist. It is repeated until it succeeds, so
-   * it first checks whether it has been done. The post counts as published whatever the answer is.
-   * Required if `publish` can return `askLater`.
+   * was published without one, adds a video to a playlist, or asks whether the platform could
+   * process it. It is repeated until it succeeds, so it first checks whether it has been done. The
+   * post counts as published whatever the answer is. Required if `publish` can return `askLater`.
    */
   findDetails?(account: AccountAccess, handles: Handles, signal: AbortSignal): Promise<Details>;
   readonly canDelete: boolean;

@@ -1,8 +1,15 @@
+import type { Handles } from "./handles.ts";
 import type { Caveat } from "./outcome.ts";
 
 export type Details =
   | { readonly kind: "found"; readonly externalId: string; readonly permalink: string | null }
-  | { readonly kind: "not_yet" }
+  /** To be asked again, `afterMs` later at the earliest; `handles` are added to the stored ones. */
+  | {
+      readonly kind: "not_yet";
+      readonly afterMs?: number;
+      readonly handles?: Handles;
+      readonly caveat?: Caveat;
+    }
   | { readonly kind: "never"; readonly caveat?: Caveat };
 
 const SECOND_MS = 1000;

@@ -13,6 +13,7 @@ function call(afterMs: number, looks: number, owned: readonly string[] = []): Un
     now: new Date(UNTIL.getTime() + afterMs),
     timeScale: 1,
     isOwned: () => Promise.resolve(new Set(owned)),
+    hasPostWithoutId: () => Promise.resolve(false),
     hasSimilarPost: () => Promise.resolve(false),
   };
 }
@@ -52,6 +53,28 @@ test("a person must decide whether a post found by its text is the published one
   const proven = { ...post("2"), isProven: true };
   expect(await judgeMatchingPosts([post("1"), proven], PUBLICATION, similar)).toMatchObject({
     externalId: "2",
+  });
+});
+
+test("a post found by its text is not taken as the published one while the platform has not returned the id of another post", async () => {
+  const nameless = (afterMs: number, looks: number) => ({
+    ...call(afterMs, looks),
+    hasPostWithoutId: () => Promise.resolve(true),
+  });
+  const judge = (of: UnknownCall) => judgeMatchingPosts([post("1")], PUBLICATION, of);
+  expect(await judge(nameless(0, 0))).toEqual({ kind: "look_again", afterMs: MINUTE_MS });
+  expect(await judge(nameless(10 * MINUTE_MS, 3))).toMatchObject({ kind: "cannot_tell" });
+});
+
+test("a found post that becomes known as another one during the search is not taken as the published one", async () => {
+  const owned = new Set<string>();
+  const becomesKnown = {
+    ...call(0, 0),
+    isOwned: (ids: readonly string[]) => Promise.resolve(owned.intersection(new Set(ids))),
+    hasSimilarPost: () => Promise.resolve(owned.add("1").has("2")),
+  };
+  expect(await judgeMatchingPosts([post("1")], PUBLICATION, becomesKnown)).toMatchObject({
+    kind: "look_again",
   });
 });
 

@@ -1,6 +1,6 @@
 import { LOOKS_AFTER_MS, nextLook, repeatLook } from "./look-schedule.ts";
 import type { Publication } from "./publication.ts";
-import { cannotTell, present, type UnknownCall, type Verdict } from "./verdict.ts";
+import { cannotTell, type PostWords, present, type UnknownCall, type Verdict } from "./verdict.ts";
 
 /**
  * A page of a list on a platform. `next` is undefined on the last page, and null when there are
@@ -61,11 +61,17 @@ export interface MatchingPost {
    * or of its record.
    */
   readonly isProven?: boolean;
+  /** See `UnknownCall.hasSimilarPost`. */
+  readonly isSimilar?: (words: PostWords) => boolean;
 }
 
 /** The post may also be another Postrider post with the same text. */
 export const SIMILAR_POST = cannotTell(
   "another post of the account with the same text and other media has an unknown outcome",
+);
+
+const NAMELESS_POST = cannotTell(
+  "the platform has not returned the id of another post of the account yet, which may be the found one",
 );
 
 export function searchStart({ calledAt }: UnknownCall): Date {
@@ -78,7 +84,8 @@ export function searchStart({ calledAt }: UnknownCall): Date {
  * another Postrider post by mistake. Of the remaining posts, those that are stored as another
  * Postrider post are ignored. If exactly one post is left, it is the published post, because only
  * Postrider publishes that text on the account during this time. If several are left, or the
- * publication has no text, a person must decide.
+ * publication has no text, a person must decide. While the id of another published post is not
+ * known, the found post may be that one, so the search is repeated.
  *
  * @param looksAfterMs Times at which the account's posts must be read to prove that the post is
  *   absent, in milliseconds after `callUntil`; empty = one read is enough.
@@ -96,5 +103,18 @@ export async function judgeMatchingPosts(
   if (post === undefined) return nextLook(call, looksAfterMs) ?? { kind: "absent" };
   if (others.length > 0 || text.trim() === "")
     return cannotTell("several posts match the publication");
-  return (await call.hasSimilarPost()) ? SIMILAR_POST : present(post.id, post.permalink);
+  return await adopt(post, call, looksAfterMs);
+}
+
+/** Unless the post may be another Postrider post, whose id is not known yet. */
+async function adopt(
+  post: MatchingPost,
+  call: UnknownCall,
+  looksAfterMs: readonly number[],
+): Promise<Verdict> {
+  if (await call.hasSimilarPost(post.isSimilar)) return SIMILAR_POST;
+  if (await call.hasPostWithoutId()) return nextLook(call, looksAfterMs) ?? NAMELESS_POST;
+  // What was uncertain or nameless before these questions may have become known during them.
+  const isTaken = (await call.isOwned([post.id])).has(post.id);
+  return isTaken ? repeatLook(call) : present(post.id, post.permalink);
 }

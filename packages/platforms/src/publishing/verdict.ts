@@ -63,9 +63,22 @@ export interface UnknownCall {
   readonly isPending?: boolean;
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
+   * Whether the platform has yet to return the id of a published Postrider post of the account:
+   * `isOwned` does not know that id.
+   */
+  hasPostWithoutId(): Promise<boolean>;
+  /**
    * Whether the account has another Postrider post with the same text but other media whose outcome
    * is also unknown. A search by the text then cannot tell which of the two posts it has found on
    * the platform.
+   *
+   * @param isSimilar Whether the post on the platform may also be one with these words, if the
+   *   platform does not show all words of its posts.
    */
-  hasSimilarPost(): Promise<boolean>;
+  hasSimilarPost(isSimilar?: (words: PostWords) => boolean): Promise<boolean>;
+}
+
+export interface PostWords {
+  readonly title?: string | undefined;
+  readonly text: string;
 }

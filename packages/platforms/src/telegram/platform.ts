@@ -8,8 +8,7 @@ import { telegram as facts } from "./facts.ts";
 import { createTelegramPublishingConnector } from "./publishing/connector.ts";
 
 function describeRights(chat: JsonObject, bot: JsonObject, member: JsonObject): string {
-  const deletes = member.can_delete_messages === true || chat.type !== "channel";
-  return `Telegram accepts the token of @${text(bot, "username") ?? ""}; in ${text(chat, "title") ?? "the chat"} (${String(chat.type)}) the bot is ${String(member.status)} and may ${maySend(chat, member) ? "" : "not "}post${deletes ? "" : ", but may not delete messages"}`;
+  return `Telegram accepts the token of @${text(bot, "username") ?? ""}; in ${text(chat, "title") ?? "the chat"} (${String(chat.type)}) the bot is ${String(member.status)} and may ${maySend(chat, member) ? "" : "not "}post`;
 }
 
 function createTelegramAccountChecks({ baseUrl }: { readonly baseUrl: string }): AccountChecks {

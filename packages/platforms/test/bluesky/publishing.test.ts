@@ -1,6 +1,9 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
 import { createTid } from "#src/bluesky/publishing/put-post.ts";
+import { limitForeignHosts } from "#src/http/foreign-hosts.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { CANNOT_TELL, PUBLISHED, refused, retryable, TOKEN_REFUSED, UNKNOWN } from "../results.ts";
@@ -250,7 +253,68 @@ describe("Bluesky's answers about media", () => {
     const { handles: ready } = await prepare(publication, forgotten);
     expect(await bluesky.publish(publication, ready, guard)).toMatchObject(PUBLISHED);
     const again = { video: JSON.stringify({ ...upload, jobId: "unknown", restarts: 1 }) };
-    expect((await prepare(publication, again)).failure).toMatchObject(refused("media_rejected"));
+    expect((await prepare(publication, again)).failure).toMatchObject(
+      retryable("platform_unavailable"),
+    );
+  });
+
+  /** Starts a video service whose jobs end as given, in order. */
+  async function startVideoService(ends: readonly object[]) {
+    let jobs = 0;
+    const server = createServer((request, response) => {
+      request.resume();
+      request.on("end", () => {
+        const isUpload = request.url?.includes("uploadVideo") === true;
+        if (isUpload) jobs += 1;
+        const state = isUpload ? { state: "JOB_STATE_CREATED" } : ends[jobs - 1];
+        response.setHeader("content-type", "application/json");
+        response.end(JSON.stringify({ jobStatus: { jobId: String(jobs), ...state } }));
+      });
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    const videoBaseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const connector = createBlueskyPublishingConnector({ baseUrl: platform.url, videoBaseUrl });
+    return {
+      connector,
+      countJobs: () => jobs,
+      [Symbol.dispose]: () => void server.close(),
+    };
+  }
+  const failed = (code: object) => ({ state: "JOB_STATE_FAILED", message: "no", ...code });
+  const blob = { $type: "blob", ref: { $link: "b" }, mimeType: "video/mp4", size: 1000 };
+  const COMPLETED = { state: "JOB_STATE_COMPLETED", blob };
+
+  test.each([{}, { failureCode: "generic_failure" }, { failureCode: "pds_upload_failure" }])(
+    "a Bluesky video whose job fails with %j is uploaded once more",
+    async (code) => {
+      using service = await startVideoService([failed(code), COMPLETED]);
+      const publication = await createPublication([mp4Media(1000)]);
+      const { failure } = await platform.prepare(service.connector, publication);
+      expect(failure).toBeUndefined();
+      expect(service.countJobs()).toBe(2);
+    },
+  );
+
+  test("a Bluesky video that its server cannot store twice is not faulty: the next attempt uploads it again", async () => {
+    const code = { failureCode: "pds_upload_failure" };
+    using service = await startVideoService([failed(code), failed(code), COMPLETED]);
+    const publication = await createPublication([mp4Media(1000)]);
+    const { failure, handles } = await platform.prepare(service.connector, publication);
+    expect(failure).toMatchObject(retryable("platform_unavailable"));
+    const stored = failure?.kind === "retryable" ? failure.handles : undefined;
+    const before = { ...handles, ...stored };
+    const next = await platform.prepare(service.connector, publication, { handles: before });
+    expect(next.failure).toBeUndefined();
+    expect(service.countJobs()).toBe(3);
+  });
+
+  test("a Bluesky video whose job fails twice without a code is refused", async () => {
+    using service = await startVideoService([failed({}), failed({})]);
+    const publication = await createPublication([mp4Media(1000)]);
+    const { failure } = await platform.prepare(service.connector, publication);
+    expect(failure).toMatchObject(refused("media_rejected"));
   });
 
   test("an attempt whose Bluesky video is processed for hours fails, and the next attempt does not upload the video again", async () => {
@@ -309,11 +373,10 @@ describe("Bluesky posts after a restore", () => {
       signal,
     );
 
-  test("the Bluesky connector finds a post although the next posts in the account's list have old dates", async () => {
-    const publication = await createPublication([], "found");
-    const outcome = await publish(publication);
-    const record = { $type: "app.bsky.feed.post", createdAt: "2020-01-01T00:00:00.000Z" };
-    for (let index = 0; index < 101; index += 1) {
+  /** Writes the next records of the account, as another client of it would. */
+  async function writeRecords(publication: Publication, count: number, more: object) {
+    const collection = "app.bsky.feed.post";
+    for (let index = 0; index < count; index += 1) {
       const answer = await fetch(`${platform.url}/xrpc/com.atproto.repo.putRecord`, {
         method: "POST",
         headers: {
@@ -322,16 +385,44 @@ describe("Bluesky posts after a restore", () => {
         },
         body: JSON.stringify({
           repo: publication.externalId,
-          collection: record.$type,
+          collection,
           rkey: createTid(new Date(Date.now() + 1000 + index), 0),
-          record: { ...record, text: `imported ${index}` },
+          record: { $type: collection, text: `imported ${index}`, ...more },
         }),
       });
       expect(answer.status).toBe(200);
     }
+  }
+
+  test("the Bluesky connector finds a post although the next posts in the account's list have old dates", async () => {
+    const publication = await createPublication([], "found");
+    const outcome = await publish(publication);
+    await writeRecords(publication, 101, { createdAt: "2020-01-01T00:00:00.000Z" });
     const externalId = outcome.kind === "published" ? outcome.externalId : undefined;
     expect(await find(publication)).toMatchObject({ kind: "present", externalId });
   });
+
+  test.each([
+    ["a link card each on the server of the account", 5_000, true],
+    ["long descriptions", 20_000, false],
+  ])(
+    "the Bluesky connector finds a post although the next posts of the account have %s",
+    async (_what, length, isForeign) => {
+      limitForeignHosts({ allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] });
+      const publication = await createPublication([], "found");
+      const outcome = await publish(publication);
+      const external = { uri: "https://example.com", title: "", description: "a".repeat(length) };
+      const embed = { $type: "app.bsky.embed.external", external };
+      await writeRecords(publication, 60, { createdAt: new Date().toISOString(), embed });
+      const attributes: Publication["attributes"] = isForeign ? { pdsUrl: platform.url } : {};
+      const externalId = outcome.kind === "published" ? outcome.externalId : undefined;
+      expect(await find({ ...publication, attributes })).toMatchObject({
+        kind: "present",
+        externalId,
+      });
+      limitForeignHosts({ allow: [] });
+    },
+  );
 
   test("the Bluesky connector finds a post without text by its record key, even if the database assigns it to another Postrider post by mistake", async () => {
     const publication = await createPublication([pngMedia(1)], "");

@@ -241,6 +241,20 @@ describe("publishing photos on TikTok", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
+  test("a published TikTok post that TikTok reports as failed before it returns an id keeps TikTok's reason", async () => {
+    const media = server.serve(new TestMedia("no", "image/jpeg", Buffer.from("no photo")));
+    const publication = await createPublication([media]);
+    const { handles } = await call(publication);
+    await advance(5000);
+    expect(await tiktok.findDetails?.(publication, { ...handles, kind: "photo" }, signal)).toEqual({
+      kind: "never",
+      caveat: {
+        code: "media_rejected",
+        message: "TikTok removed the post after it was published: file_format_check_failed",
+      },
+    });
+  });
+
   test("photos that TikTok cannot process are refused", async () => {
     const media = server.serve(new TestMedia("no", "image/jpeg", Buffer.from("no photo")));
     expect(await settle(await createPublication([media]))).toMatchObject({
@@ -454,6 +468,18 @@ describe("TikTok photo posts whose answer is lost", () => {
     const { publication, handles } = await lose({ text: "long ".repeat(500) });
     await advance(5000);
     expect(await look(publication, handles)).toMatchObject(PRESENT);
+  });
+
+  test("a listed photo post whose long text is cut may also be another post that begins with the same words", async () => {
+    const words = "long ".repeat(30);
+    const { publication, handles } = await lose({ text: `${words}end` });
+    await advance(5000);
+    const beside = (text: string) =>
+      look(publication, handles, {
+        hasSimilarPost: (isSimilar) => Promise.resolve(isSimilar?.({ text }) ?? false),
+      });
+    expect(await beside(`${words}another end`)).toMatchObject(CANNOT_TELL);
+    expect(await beside("other words")).toMatchObject(PRESENT);
   });
 
   test("the TikTok connector searches for a photo post after 2, 10 and 30 minutes and never reports it as absent", async () => {

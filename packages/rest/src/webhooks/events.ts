@@ -110,7 +110,7 @@ const EVENTS: Readonly<Record<DocumentedEventType, EventDescription>> = {
   },
   "target.updated": {
     description:
-      "The platform has told the id or the address of a published post, or another one, after `target.published`.",
+      "After `target.published`, the platform has told the id or the address of the published post, or another one, or that readers do not see the post (`error`).",
     data: EVENT_DATA.target,
   },
   "target.failed": {

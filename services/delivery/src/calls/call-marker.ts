@@ -4,6 +4,7 @@ import { Batcher } from "@postrider/shared/process/batcher";
 import {
   explainUnmarked,
   markCalls,
+  noteRefused,
   type CommonReason,
   type MarkedTable,
   type MarkRequest,
@@ -86,13 +87,24 @@ export class CallMarker<Key extends object, Reason extends string> {
     }
   }
 
+  /** As in `#explain`; a call that is not noted is only tried again sooner. */
+  async #onRefused(request: Key & MarkRequest): Promise<MarkResult<Reason>> {
+    try {
+      await noteRefused(this.#sql, this.#table, request);
+    } catch (error) {
+      if (!isInfrastructureError(error)) throw error;
+    }
+    return { kind: "unmarked", reason: "busy" };
+  }
+
   /**
    * Follows when one call violated a unique index, which undid the common statement of all workers.
    */
   async #markOneByOne(
     requests: readonly (Key & MarkRequest)[],
   ): Promise<readonly MarkResult<Reason>[]> {
-    if (requests.length === 1) return [{ kind: "unmarked", reason: "busy" }];
+    const [first, ...others] = requests;
+    if (first !== undefined && others.length === 0) return [await this.#onRefused(first)];
     const results: MarkResult<Reason>[] = [];
     for (const request of requests) results.push(...(await this.#mark([request])));
     return results;

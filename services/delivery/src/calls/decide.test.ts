@@ -349,6 +349,21 @@ test("while an earlier publishing call may have published the target, only a ref
   expect(after(task, called(refused))).toMatchObject({ errorCode: "content_rejected" });
 });
 
+test.each(["media_rejected", "content_rejected", "permission_missing"] as const)(
+  "a preparation step that is refused with %s does not disprove that an earlier publishing call published the target",
+  (code) => {
+    const failure = { kind: "refused", code, message: "the upload was refused" } as const;
+    const event: CallEvent = { kind: "step_failed", fence: 3, failure };
+    expect(after({ ...WORKING, openUnknowns: 1 }, event)).toMatchObject({
+      status: "failed",
+      errorCode: "outcome_unknown",
+      errorMessage: `${code}: the upload was refused`,
+      openUnknowns: 1,
+    });
+    expect(after(WORKING, event)).toMatchObject({ status: "failed", errorCode: code });
+  },
+);
+
 const reported: Attempt = { ...ATTEMPT, outcome: "unknown", finishedAt: at(-5_000) };
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(

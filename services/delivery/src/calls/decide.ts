@@ -357,7 +357,9 @@ function fail<C extends Call>(
   account?: AccountEffect,
 ): Decision<C> {
   const { call, kind } = snapshot;
-  const isDisproved = kind.isDisprovedByContent && ABOUT_CONTENT.has(code);
+  // A step before the call refuses something else: it succeeded before the earlier call.
+  const isOfCall = call.status !== "working";
+  const isDisproved = isOfCall && kind.isDisprovedByContent && ABOUT_CONTENT.has(code);
   const isOpen = call.openUnknowns > 0 && !isDisproved;
   const failed: C = {
     ...end(snapshot, "failed"),

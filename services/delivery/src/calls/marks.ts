@@ -197,6 +197,39 @@ export async function explainUnmarked<Key extends object, Reason extends string>
 }
 
 /**
+ * Stores what a search could not tell apart, in the words of the table, with the claimed call of
+ * the request. Returns whether its worker still holds it.
+ */
+async function noteCall<Key extends object>(
+  sql: ISql,
+  table: MarkedTable<Key, never, string>,
+  request: Key & MarkRequest,
+  status: "working" | "reconciling",
+): Promise<boolean> {
+  const { count } = await sql`
+    update ${table.rows(sql)} t
+    set ${table.mark(sql)}
+      external_account_id = k.external_account_id
+    from ${requestRows(sql, table, [request])}
+    where ${table.isSame(sql)}
+    and t.fence = k.fence
+    and t.status = ${status}`;
+  return count > 0;
+}
+
+/**
+ * After a unique index refused the mark: claims leave the call out while the other one is open,
+ * without the work that precedes a mark.
+ */
+export async function noteRefused<Key extends object>(
+  sql: ISql,
+  table: MarkedTable<Key, never, string>,
+  request: Key & MarkRequest,
+): Promise<void> {
+  await noteCall(sql, table, request, "working");
+}
+
+/**
  * Before the search for a call that a restore left without them: from then on, no call that a
  * search could not tell apart can begin, and no other search for one. `busy`: such a call or search
  * is open, of whichever workspace.
@@ -207,15 +240,7 @@ export async function noteSearch<Key extends object>(
   request: Key & MarkRequest,
 ): Promise<"noted" | "busy" | "lost"> {
   try {
-    const { count } = await sql`
-      update ${table.rows(sql)} t
-      set ${table.mark(sql)}
-        external_account_id = k.external_account_id
-      from ${requestRows(sql, table, [request])}
-      where ${table.isSame(sql)}
-      and t.fence = k.fence
-      and t.status = 'reconciling'`;
-    return count === 0 ? "lost" : "noted";
+    return (await noteCall(sql, table, request, "reconciling")) ? "noted" : "lost";
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     return "busy";

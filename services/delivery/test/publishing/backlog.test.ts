@@ -143,6 +143,10 @@ test("claims and marks do not read all open calls for each task, even if the sta
       now() + interval '1 minute', now(), now() + interval '1 day'
     from generate_series(1, 1_000) as n`;
   await insertBacklog(sql, { platform: "x", accounts: 20, perAccount: 10 });
+  await sql`
+    update publish_tasks
+    set content_hash = target_id, external_account_id = account_id
+    where status = 'queued'`;
   const more = { maxPerPlatform: 2_000 };
 
   const tasks = await sql.begin(async (tx) => {
@@ -161,6 +165,34 @@ test("claims and marks do not read all open calls for each task, even if the sta
     expect(await markCalls(tx, TASK_TABLE, requests)).toHaveLength(20);
     expect(await rowsRead(tx)).toBeLessThan(3_000);
   });
+});
+
+test("a claim lets all tasks with the content of an open call rest at once, and the next one takes the task behind them", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const [accountId = ""] = await insertBacklog(sql, {
+    platform: "x",
+    accounts: 1,
+    perAccount: 501,
+  });
+  await sql`update publish_tasks set content_hash = 'same', external_account_id = 'account'`;
+  await sql`
+    update publish_tasks
+    set status = 'unknown', wake_at = now() + interval '1 hour'
+    where target_id = (select target_id from publish_tasks limit 1)`;
+  const other = await requestOther(sql, new World(), { accountId });
+  await database.migrationSql`vacuum analyze publish_tasks`;
+
+  await sql.begin(async (tx) => {
+    expect(await claimTasks(tx, CLAIM)).toEqual({ tasks: [], hasMore: true });
+    expect(await rowsRead(tx)).toBeLessThan(3_000);
+  });
+  await sql`update account_queues set publish_at = now()`;
+  expect(names(await claim(sql))).toEqual([other.targetId]);
+
+  await sql`update publish_tasks set status = 'published' where status in ('working', 'unknown')`;
+  await sql`update publish_tasks set wake_at = now() where status = 'queued'`;
+  expect((await claim(sql)).tasks).toHaveLength(1);
 });
 
 test("claims skip an account that waits for a rate limit until the limit ends", async () => {

@@ -1,3 +1,5 @@
+import { judgeMatchingPosts } from "@postrider/platforms/publishing/search";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { facebookAt } from "@postrider/platforms/test/facebook/facebook-at";
 import { startTestPlatform } from "@postrider/platforms/test/test-platform";
@@ -8,6 +10,7 @@ import { exportRows, openImport } from "@postrider/shared/testing/workspace-impo
 import { expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
+import { nudgeWorkers } from "../nudges.ts";
 import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
@@ -73,6 +76,38 @@ test("a target whose publishing call was lost does not adopt the post of another
   expect(world.visible).toHaveLength(2);
 });
 
+test("a target whose publishing call was lost does not adopt a published post whose id the platform has not returned yet", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  const first = addShared(world);
+  const askLater = { publishId: "1" };
+  world.reactions = [
+    (_call, _guard, make) => ({ ...make(), externalId: null, askLater }),
+    lostCall,
+  ];
+  await request(sql, first);
+  await untilStatus(sql, first, "published");
+
+  const second = addShared(world);
+  const search = async (call: UnknownCall): Promise<Verdict> => {
+    const posts = world.visible.map(({ id }) => ({ id, permalink: null }));
+    return await judgeMatchingPosts(posts, second, call, [3_600_000]);
+  };
+  world.verdicts = [search, search];
+  await request(sql, second);
+  const untilLooks = async (count: number) => {
+    await eventually(() => expect(world.looks).toHaveLength(count));
+    expect(await untilStatus(sql, second, "unknown")).toMatchObject({ externalId: null });
+  };
+  await untilLooks(1);
+
+  await sql`update publish_tasks set external_id = 'id-1' where target_id = ${first.targetId}`;
+  await wake(sql, second);
+  await untilLooks(2);
+});
+
 test("a target does not adopt a post of another workspace for which no account of the platform is recorded", async () => {
   await using database = await openDatabase();
   const { sql } = database;
@@ -102,17 +137,75 @@ test("two workspaces never have an open publishing call with the same content on
   await eventually(() => expect(world.looks).toHaveLength(1));
   await request(sql, second, other);
   await untilStatus(sql, other, "published");
-  // The second workspace's call has been refused at least once when its task is claimed again.
-  await eventually(async () => {
-    expect((await readTask(sql, second)).fence).toBeGreaterThan(1);
-  });
+  await untilResting(sql, second);
   expect(world.calls.map(({ targetId }) => targetId)).toEqual([first.targetId, other.targetId]);
 
-  await sql`update publish_tasks set wake_at = now() where target_id = ${first.targetId}`;
+  await wake(sql, first);
   await untilStatus(sql, first, "published");
+  await wake(sql, second);
   await untilStatus(sql, second, "published");
   expect(world.visible).toHaveLength(3);
 });
+
+async function wake(sql: Sql, target: TestTarget): Promise<void> {
+  await sql`update publish_tasks set wake_at = now() where target_id = ${target.targetId}`;
+  nudgeWorkers(sql);
+}
+
+/** Waits until a claim has made the task wait for an open call with the same content. */
+async function untilResting(sql: Sql, target: TestTarget): Promise<void> {
+  await eventually(async () => {
+    const [task] = await sql<{ isResting: boolean }[]>`
+      select status = 'queued' and wake_at > now() + interval '30 seconds' as is_resting
+      from publish_tasks
+      where target_id = ${target.targetId}`;
+    expect(task).toEqual({ isResting: true });
+  });
+}
+
+test.each(["the same account", "an account of another workspace"])(
+  "a target whose content has an open call on %s is prepared once, and not again before that call has ended",
+  async (where) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const world = new World();
+    const first = addShared(world);
+    const second = addShared(
+      world,
+      where === "the same account"
+        ? { accountId: first.accountId, workspaceId: first.workspaceId }
+        : {},
+    );
+    const prepared: string[] = [];
+    const run: PrepareStep["run"] = ({ targetId }) => {
+      prepared.push(targetId);
+      return Promise.resolve({ made: "yes" });
+    };
+    world.prepare = [{ name: "prepare", isOwn: true, isDone: () => false, run }];
+    world.reactions = [lostCall];
+    world.verdicts = [
+      () => ({ kind: "look_again", afterMs: 3_600_000 }),
+      () => ({ kind: "present", externalId: "id-of-first", permalink: null }),
+    ];
+    await using _worker = startWorker(database, world, { settings: QUICK });
+    await request(sql, first);
+    await eventually(() => expect(world.looks).toHaveLength(1));
+    await request(sql, second);
+
+    for (let round = 0; round < 3; round += 1) {
+      await untilResting(sql, second);
+      await wake(sql, second);
+    }
+    await untilResting(sql, second);
+    expect(prepared).toEqual([first.targetId, second.targetId]);
+
+    await wake(sql, first);
+    await untilStatus(sql, first, "published");
+    await wake(sql, second);
+    await untilStatus(sql, second, "published");
+    expect(prepared).toEqual([first.targetId, second.targetId, second.targetId]);
+  },
+);
 
 test("a search for a call without a recorded account of the platform waits while another workspace has an open call with the same content and account", async () => {
   await using database = await openDatabase();

@@ -1,5 +1,5 @@
 import type { Publication } from "@postrider/platforms/publishing/publication";
-import { mp4Media } from "@postrider/platforms/test/test-media";
+import { mp4Media, TestMedia } from "@postrider/platforms/test/test-media";
 import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { createYoutubePublishingConnector } from "@postrider/platforms/youtube/publishing/connector";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -20,20 +20,20 @@ import {
 const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.001 };
 
 const platform = await startTestPlatform("youtube");
-const youtube = createYoutubePublishingConnector({ baseUrl: platform.url });
+const youtube = createYoutubePublishingConnector({ baseUrl: platform.url, processedAfterMs: 0 });
 const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
-async function createPublication(): Promise<Publication> {
-  const made = await platform.createPublication([mp4Media(1000)], "A video");
+async function createPublication(media = mp4Media(1000)): Promise<Publication> {
+  const made = await platform.createPublication([media], "A video");
   return { ...made, title: "Listed" };
 }
 
 /**
- * Publishes a video of a channel whose settings name a playlist, and runs the job that completes
- * published targets.
+ * Publishes a video of a channel whose settings name a playlist or none. When YouTube has processed
+ * it, runs the job that completes published targets.
  */
-async function publishInto(publication: Publication, playlistId: string) {
+async function publishInto(publication: Publication, playlistId: string | null) {
   const world = new World();
   const given = { platform: "youtube", media: publication.media } as const;
   const target = addTargetOf(world, { ...publication, settings: { playlistId } }, given);
@@ -41,6 +41,7 @@ async function publishInto(publication: Publication, playlistId: string) {
   await using _worker = startWorker(database, world, options);
   await request(database.sql, target);
   await untilStatus(database.sql, target, "published");
+  await platform.control("POST", "clock", { advanceMs: 2_000 });
   await using _details = startAskForDetails(publishingDeps(world, database.sql, options));
   await eventually(async () => {
     const left = await database.sql`
@@ -79,4 +80,33 @@ test("a YouTube video whose playlist does not exist stays published, and its tar
     errorMessage: expect.stringContaining("PL1") as string,
   });
   expect(await platform.visible()).toHaveLength(1);
+});
+
+/** How often YouTube was asked for the state of videos, at one unit of the daily quota each. */
+async function countLooks(): Promise<number> {
+  const requests = await platform.listRequests();
+  return requests.filter(({ method, path }) => method === "GET" && path.endsWith("/videos")).length;
+}
+
+test("a published YouTube video that YouTube cannot process gets an error, and a look at a video costs one unit of the daily quota", async () => {
+  const video = new TestMedia("broken", "video/mp4", Buffer.from("not a video"));
+  const failed = await publishInto(await createPublication(video), null);
+  expect(failed).toMatchObject({ status: "published", errorCode: "media_rejected" });
+  expect(failed.update).toMatchObject({
+    status: "published",
+    errorCode: "media_rejected",
+    errorMessage: expect.stringContaining("invalidFile") as string,
+    errorRetryable: false,
+    isLaterUpdate: true,
+  });
+  expect(await countLooks()).toBe(1);
+  const unlisted = await publishInto(await createPublication(video), "PL1");
+  expect(unlisted).toMatchObject({ status: "published", errorCode: "media_rejected" });
+  expect(await countLooks()).toBe(2);
+
+  const publication = await createPublication();
+  const playlistId = publication.externalId.replace(/^UC/, "PL");
+  const processed = await publishInto(publication, playlistId);
+  expect(processed).toMatchObject({ status: "published", errorCode: null });
+  expect(await countLooks()).toBe(3);
 });

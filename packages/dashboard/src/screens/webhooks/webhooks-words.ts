@@ -9,7 +9,7 @@ const events: (typeof webhooksEn)["events"] = {
   "post.cancelled": "게시 도중에 삭제됨",
   "post.deleted": "초안이나 예약된 게시물이 삭제됨",
   "target.published": "한 계정에 게시됨",
-  "target.updated": "플랫폼이 나중에 주소를 알려 줌",
+  "target.updated": "플랫폼이 나중에 주소나 오류를 알려 줌",
   "target.failed": "한 계정에서 실패함",
   "target.deleted": "플랫폼에서 게시물이 삭제됨",
   "account.connected": "계정이 연결됨",

@@ -10,7 +10,7 @@ const events: Readonly<Record<EventType, string>> = {
   "post.cancelled": "A post was deleted while it was published",
   "post.deleted": "A draft or scheduled post was deleted",
   "target.published": "A post is published on one account",
-  "target.updated": "The platform told an address later",
+  "target.updated": "The platform told an address or a fault later",
   "target.failed": "A post failed on one account",
   "target.deleted": "A post was deleted on the platform",
   "account.connected": "An account was connected",

@@ -4,6 +4,7 @@ import {
   describeStatus,
   type JsonObject,
   list,
+  MAX_ANSWER_BYTES,
   object,
   shorten,
   text,
@@ -37,6 +38,8 @@ import {
 } from "./xrpc.ts";
 
 const PAGE_SIZE = 100;
+/** For records with long texts, such as four descriptions of pictures, of which fewer are read. */
+const SMALL_PAGE_SIZE = 20;
 const MAX_PAGES = 50;
 
 interface Entry {
@@ -59,13 +62,24 @@ async function listPosts(
   const firstKey = createTid(searchStart(call), 0);
   const path = "com.atproto.repo.listRecords";
   const repo = bluesky.account.externalId;
+  let pageSize = PAGE_SIZE;
+  const readPage = async (cursor: string | undefined) => {
+    const query = { repo, collection: COLLECTION, limit: String(pageSize), cursor };
+    const maxAnswerBytes = MAX_ANSWER_BYTES;
+    const page = await ask(bluesky, { path, query, isPublic: true, maxAnswerBytes });
+    return page.kind === "answer" && page.status === 200 && Array.isArray(page.json?.records)
+      ? page.json
+      : undefined;
+  };
   return await readWholeList(call, MAX_PAGES, async (cursor) => {
-    const query = { repo, collection: COLLECTION, limit: String(PAGE_SIZE), cursor };
-    const page = await ask(bluesky, { path, query, isPublic: true });
-    if (page.kind === "no_answer" || page.status !== 200 || !Array.isArray(page.json?.records))
-      return repeatLook(call);
-    const entries = list(page.json, "records").map(toEntry);
-    return endAt({ entries, next: text(page.json, "cursor") }, ({ rkey }) => rkey < firstKey);
+    let page = await readPage(cursor);
+    if (page === undefined && pageSize > SMALL_PAGE_SIZE) {
+      pageSize = SMALL_PAGE_SIZE;
+      page = await readPage(cursor);
+    }
+    if (page === undefined) return repeatLook(call);
+    const entries = list(page, "records").map(toEntry);
+    return endAt({ entries, next: text(page, "cursor") }, ({ rkey }) => rkey < firstKey);
   });
 }
 

@@ -43,7 +43,10 @@ interface VideoUpload extends VideoContext {
 const MAX_RESTARTS = 1;
 /** The service does not say when the oldest video stops counting. */
 const DAILY_LIMIT_WAIT_MS = 3_600_000;
-const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
+/** The service could not write the processed video to the server of the account. */
+const SERVER_FAILURE = "pds_upload_failure";
+/** The service often fails without a code, too, with a video that it takes the next time. */
+const TEMPORARY_FAILURES = new Set([SERVER_FAILURE, "generic_failure", ""]);
 
 const UPLOAD = jsonHandle<Upload>("video");
 
@@ -79,7 +82,7 @@ async function look(context: VideoUpload, upload: Upload): Promise<StepResult> {
   if (job !== undefined) return follow(context, upload, job);
   const isLost = answer.kind === "answer" && [400, 404, 410].includes(answer.status);
   const failure = toServiceFailure(answer);
-  return isLost ? restart(upload, failure.message) : failure;
+  return isLost ? restart(upload, platformUnavailable(failure.message)) : failure;
 }
 
 function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
@@ -91,14 +94,21 @@ function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
   if (job.state !== "JOB_STATE_FAILED")
     return waitForProcessing(upload.startedAt, UPLOAD.write(upload));
   const message = shorten(job.message);
-  if (TEMPORARY_FAILURES.has(job.failureCode)) return restart(upload, message);
-  return refused("media_rejected", message);
+  const failure =
+    job.failureCode === SERVER_FAILURE
+      ? platformUnavailable(message)
+      : refused("media_rejected", message);
+  return TEMPORARY_FAILURES.has(job.failureCode) ? restart(upload, failure) : failure;
 }
 
-/** The service has lost the upload. If it loses it again, the video counts as faulty. */
-function restart(upload: Upload, message: string): StepWait | Failure {
-  if (upload.restarts >= MAX_RESTARTS) return refused("media_rejected", message);
-  return runAgain(UPLOAD.write({ ...upload, stage: "lost", restarts: upload.restarts + 1 }));
+type FinalFailure = Extract<Failure, { kind: "refused" | "retryable" }>;
+
+/** The next attempt, if any, begins with a new upload. */
+function restart(upload: Upload, failure: FinalFailure): StepWait | Failure {
+  if (upload.restarts < MAX_RESTARTS)
+    return runAgain(UPLOAD.write({ ...upload, stage: "lost", restarts: upload.restarts + 1 }));
+  const handles = UPLOAD.write({ ...upload, stage: "lost", restarts: 0 });
+  return failure.kind === "refused" ? failure : { ...failure, handles };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import { type Caller, forAccounts, openAt, type Site, toRequest } from "#src/publishing/caller.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
@@ -23,9 +23,9 @@ import {
   readCreatorInfo,
   toPhotoFlags,
 } from "./creator-info.ts";
-import { toFailure } from "./failures.ts";
+import { toEnding, toFailure } from "./failures.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
-import { fetchStatus, kindOf, toPermalink } from "./publish-status.ts";
+import { fetchStatus, kindOf, type PublishStatus, toPermalink } from "./publish-status.ts";
 import { reconcileByStatus } from "./reconcile.ts";
 import { retryPauseStep } from "./retry-pause.ts";
 import { chunkOf, isReady, mayBeComplete, UPLOAD, type Upload } from "./upload-state.ts";
@@ -150,6 +150,12 @@ async function reconcile(
     : cannotTell("the publish id is not known");
 }
 
+/** TikTok's moderation can end a publication that TikTok has reported as complete. */
+function toWithdrawn({ failReason }: PublishStatus): Details {
+  const message = shorten(`TikTok removed the post after it was published: ${failReason}`);
+  return { kind: "never", caveat: { code: toEnding(failReason).code, message } };
+}
+
 async function findDetails(
   tiktok: Caller,
   { publishId = "", kind = "video" }: Handles,
@@ -157,7 +163,8 @@ async function findDetails(
   const status = await fetchStatus(tiktok, publishId);
   if (status.kind === "no_status") return { kind: "not_yet" };
   const { postId } = status;
-  if (postId === null) return { kind: status.status === "FAILED" ? "never" : "not_yet" };
+  if (postId === null)
+    return status.status === "FAILED" ? toWithdrawn(status) : { kind: "not_yet" };
   const permalink = toPermalink(tiktok.account, kind, postId);
   return { kind: "found", externalId: postId, permalink };
 }

@@ -3,7 +3,12 @@ import type { Caller } from "#src/publishing/caller.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { endAt, judgeMatchingPosts, readWholeList, searchStart } from "#src/publishing/search.ts";
-import { cannotTell, type UnknownCall, type Verdict } from "#src/publishing/verdict.ts";
+import {
+  cannotTell,
+  type PostWords,
+  type UnknownCall,
+  type Verdict,
+} from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
 import { askTiktok, dataOf } from "./calls.ts";
 import { isPublic } from "./creator-info.ts";
@@ -58,15 +63,13 @@ async function listPosts(
 }
 
 /** TikTok lists the title, the description, or one in the field of the other. */
-function matches(publication: Publication, { texts, link }: Entry): boolean {
-  const { title, text: description } = publication;
+function showsWords({ texts }: Entry, { title, text: description }: PostWords): boolean {
   const ours = [
     normalizeText(title),
     normalizeText(description),
     normalizeText(`${title ?? ""} ${description}`),
   ];
   return (
-    link.includes(`/${kindOf(publication)}/`) &&
     texts.length > 0 &&
     texts.every((each) =>
       ours.some(
@@ -92,8 +95,12 @@ export async function findMatchingPost(
   if ("kind" in read) return read;
   const kind = kindOf(publication);
   const posts = read.entries
-    .filter((entry) => matches(publication, entry))
-    .map(({ id }) => ({ id, permalink: toPermalink(publication, kind, id) }));
+    .filter((entry) => entry.link.includes(`/${kind}/`) && showsWords(entry, publication))
+    .map((entry) => ({
+      id: entry.id,
+      permalink: toPermalink(publication, kind, entry.id),
+      isSimilar: (words: PostWords) => showsWords(entry, words),
+    }));
   const content = { text: publication.title ?? publication.text };
   const verdict = await judgeMatchingPosts(posts, content, call, LOOKS_AFTER_MS);
   return verdict.kind === "absent"

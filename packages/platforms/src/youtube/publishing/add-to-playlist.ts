@@ -3,7 +3,6 @@ import { list, type PlatformAnswer } from "#src/http/platform-answer.ts";
 import { jsonBody } from "#src/http/platform-request.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
 import type { Details } from "#src/publishing/details.ts";
-import type { Handles } from "#src/publishing/handles.ts";
 import { reasonOf, toFailure } from "./failures.ts";
 
 interface Place {
@@ -14,10 +13,6 @@ interface Place {
 type Answer = PlatformAnswer | NoAnswer;
 
 const PATH = "youtube/v3/playlistItems";
-
-export function toPlaylistHandles(videoId: string, playlistId: string): Handles {
-  return { videoId, playlistId };
-}
 
 /**
  * After a definite refusal the video stays published without the playlist, and the post says why.
@@ -52,16 +47,11 @@ function insertItem(youtube: Caller, { videoId, playlistId }: Place): Promise<An
  * Unless the playlist has it. Two processes that do this at the same moment can add the video
  * twice; the video itself exists once.
  */
-export async function addToPlaylist(
-  youtube: Caller,
-  { videoId = "", playlistId = "" }: Handles,
-): Promise<Details> {
-  const place = { videoId, playlistId };
-  const added: Details = { kind: "found", externalId: videoId, permalink: null };
+export async function addToPlaylist(youtube: Caller, place: Place): Promise<Details | "added"> {
   const found = await findItem(youtube, place);
   if (found.kind === "no_answer" || found.status !== 200) return toConsequence(found, place);
-  if (list(found.json, "items").length > 0) return added;
+  if (list(found.json, "items").length > 0) return "added";
   const inserted = await insertItem(youtube, place);
   const isAdded = inserted.kind === "answer" && inserted.status === 200;
-  return isAdded ? added : toConsequence(inserted, place);
+  return isAdded ? "added" : toConsequence(inserted, place);
 }

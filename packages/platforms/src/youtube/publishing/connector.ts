@@ -14,7 +14,7 @@ import {
 import { fileAt, type Publication } from "#src/publishing/publication.ts";
 import { CLOCK_TOLERANCE_MS, searchStart } from "#src/publishing/search.ts";
 import { cannotTell } from "#src/publishing/verdict.ts";
-import { addToPlaylist } from "./add-to-playlist.ts";
+import { completeVideo, PROCESSED_AFTER_MS } from "./complete-video.ts";
 import { reasonOf, toFailure, toVisibleFailure } from "./failures.ts";
 import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
 import { restOf, toPut, toSessionState, UPLOAD } from "./upload-calls.ts";
@@ -80,6 +80,8 @@ const CHUNK_BYTES = 8 * 1024 * 1024;
 export interface YoutubeSettings {
   readonly baseUrl: string;
   readonly chunkBytes?: number;
+  /** When it is read whether a published video could be processed, in milliseconds. */
+  readonly processedAfterMs?: number;
 }
 
 function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome {
@@ -126,12 +128,13 @@ async function publish(
 
 /**
  * A resumable upload, whose session works as the idempotency key: sending the last part again
- * returns the same video. YouTube may process the video for hours; the connector does not wait for
- * that.
+ * returns the same video. YouTube may process the video for hours; publishing does not wait for
+ * that, and asks later whether it could be processed.
  */
 export function createYoutubePublishingConnector({
   baseUrl,
   chunkBytes = CHUNK_BYTES,
+  processedAfterMs = PROCESSED_AFTER_MS,
 }: YoutubeSettings): PublishingConnector {
   return {
     platform: "youtube",
@@ -146,6 +149,9 @@ export function createYoutubePublishingConnector({
     reconcile: createReconcile(baseUrl),
     findMatchingPost: createFindMatchingPost(baseUrl),
     canDelete: true,
-    ...forAccounts(openAt(baseUrl), { findDetails: addToPlaylist, delete: deletePost }),
+    ...forAccounts(openAt(baseUrl), {
+      findDetails: (youtube, handles: Handles) => completeVideo(youtube, handles, processedAfterMs),
+      delete: deletePost,
+    }),
   };
 }

@@ -3,7 +3,7 @@ import type { Published } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { readSettings } from "#src/settings/read-settings.ts";
 import { SETTINGS } from "#src/youtube/facts.ts";
-import { toPlaylistHandles } from "./add-to-playlist.ts";
+import { toVideoHandles } from "./complete-video.ts";
 
 export interface UploadedVideo {
   readonly id: string;
@@ -48,8 +48,8 @@ export function toPublished(
 ): Pick<Published, "externalId" | "permalink" | "caveat" | "askLater"> {
   const wanted = publication.privacy ?? "public";
   const { playlistId } = readSettings(SETTINGS, publication.settings);
-  const askLater = playlistId === null ? undefined : toPlaylistHandles(video.id, playlistId);
-  const ids = { ...toIds(publication, video), ...(askLater === undefined ? {} : { askLater }) };
+  const askLater = toVideoHandles(video.id, playlistId);
+  const ids = { ...toIds(publication, video), askLater };
   if (video.privacy !== "private" || wanted === "private") return ids;
   const message =
     "YouTube keeps the video private, because it has not audited the API project of this installation";

@@ -9,6 +9,7 @@ import {
   scheduleAccounts,
 } from "./account-queues.ts";
 import { isDoubtful } from "./deployment.ts";
+import { type BlockedAccount, restTasks, restUntil } from "./equal-calls.ts";
 import { limitOfPlatform } from "./platform-limits.ts";
 import { hasSibling, TASK_TABLE } from "./task-table.ts";
 import { taskColumns } from "./tasks.ts";
@@ -65,7 +66,8 @@ function idleAccounts(sql: ISql, { platforms }: ClaimOptions) {
  */
 function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimOptions) {
   return sql`
-    select t.target_id, t.generation, t.status, t.wake_at, ${crashes(sql)} >= ${suspectAfter} as is_suspect
+    select t.target_id, t.generation, t.status, t.wake_at, ${crashes(sql)} >= ${suspectAfter} as is_suspect,
+      t.content_hash, ${restUntil(sql)} as rest_until
     from publish_tasks t
     cross join deployment d
     where t.account_id = a.account_id
@@ -84,11 +86,10 @@ function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimO
 function headTasks(sql: ISql, options: ClaimOptions) {
   return sql`
     heads as (
-      select h.target_id, h.generation, h.status, h.wake_at, h.is_suspect,
-        row_number() over (partition by h.is_suspect order by h.wake_at) as place
+      select a.account_id, h.*, row_number() over (partition by h.is_suspect order by h.wake_at) as place
       from (${idleAccounts(sql, options)}) as a
       cross join lateral (
-        select f.target_id, f.generation, f.status, f.wake_at, f.is_suspect
+        select f.*
         from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
           as s(status, publishes)
         cross join lateral (${firstTask(sql, options)}) as f
@@ -106,7 +107,8 @@ function headTasks(sql: ISql, options: ClaimOptions) {
       from heads h
       join publish_tasks t on t.target_id = h.target_id and t.generation = h.generation
         and t.status = h.status and t.wake_at = h.wake_at
-      where not h.is_suspect or h.place <= ${options.maxSuspects}
+      where h.rest_until is null
+      and (not h.is_suspect or h.place <= ${options.maxSuspects})
       for update of t skip locked
     )`;
 }
@@ -122,16 +124,20 @@ function claimedColumns(sql: ISql) {
     t.handles`;
 }
 
-/**
- * Claims the first ready task of each due account, with one statement. Returns also the accounts
- * without one, whose queues are locked.
- */
-export async function claimHeads(
-  tx: TransactionSql,
-  options: ClaimOptions,
-): Promise<{ readonly tasks: readonly ClaimedTask[]; readonly idle: readonly string[] }> {
+interface ClaimedHeads {
+  readonly tasks: readonly ClaimedTask[];
+  /** Accounts without a claimed task, whose queues are locked. */
+  readonly idle: readonly string[];
+  readonly blocked: readonly BlockedAccount[];
+}
+
+type Unblocked = Pick<BlockedAccount, "accountId"> & { readonly restUntil: null };
+type Head = ClaimedTask | ({ readonly targetId: null } & (BlockedAccount | Unblocked));
+
+/** Claims the first ready task of each due account, with one statement. */
+export async function claimHeads(tx: TransactionSql, options: ClaimOptions): Promise<ClaimedHeads> {
   const { owner, leaseMs } = options;
-  const rows = await tx<(ClaimedTask | { targetId: null; queueOf: string })[]>`
+  const rows = await tx<Head[]>`
     with ${dueQueues(tx, options)},
     ${headTasks(tx, options)},
     claimed as (
@@ -156,12 +162,15 @@ export async function claimHeads(
       from claimed c
       where q.account_id = c.account_id
     )
-    select q.account_id as queue_of, c.*
+    select h.rest_until, h.content_hash, c.*, q.account_id
     from queues q
-    left join claimed c on c.account_id = q.account_id`;
+    left join claimed c on c.account_id = q.account_id
+    left join heads h on h.account_id = q.account_id and h.rest_until is not null`;
+  const others = rows.filter((row) => row.targetId === null);
   return {
     tasks: rows.filter((row) => row.targetId !== null),
-    idle: rows.flatMap((row) => (row.targetId === null ? [row.queueOf] : [])),
+    idle: others.map(({ accountId }) => accountId),
+    blocked: others.filter((row) => row.restUntil !== null),
   };
 }
 
@@ -171,7 +180,8 @@ export async function claimHeads(
  * `publish_tasks` make it impossible to publish a target twice.
  */
 export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Promise<Claimed> {
-  const { tasks, idle } = await claimHeads(tx, options);
+  const { tasks, idle, blocked } = await claimHeads(tx, options);
+  if (blocked.length > 0) await restTasks(tx, blocked);
   if (idle.length > 0) await scheduleAccounts(tx, idle);
   // Another account can take the place of one without a task in the next claim.
   return { tasks, hasMore: idle.length > 0 || tasks.length === options.limit };

@@ -1,6 +1,8 @@
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { isOfExternalAccount } from "#src/db/external-accounts.ts";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
+import type { ExternalAccount } from "./attempts.ts";
 import { findNextWake, isAboveFloor, type NextWake } from "./claim-limits.ts";
 import { toKeyRows } from "./tasks.ts";
 
@@ -98,10 +100,12 @@ export async function postponeQuestion(
   sql: ISql,
   { targetId, generation, askedCount }: DetailQuestion,
   delayMs: number,
+  handles: Handles = {},
 ): Promise<void> {
   await sql`
     update detail_questions
-    set wake_at = now() + ${delayMs} * interval '1 millisecond'
+    set wake_at = now() + ${delayMs} * interval '1 millisecond',
+      handles = handles || ${sql.json(handles)}
     where target_id = ${targetId}
     and generation = ${generation}
     and asked_count = ${askedCount}`;
@@ -113,6 +117,24 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
     using jsonb_to_recordset(${sql.json(toKeyRows(keys))}) as k(target_id uuid, generation int)
     where q.target_id = k.target_id
     and q.generation = k.generation`;
+}
+
+/** Whether a target on the account waits for its post id, of whichever workspace. */
+export async function hasPostWithoutId(
+  sql: ISql,
+  { platform, ...account }: ExternalAccount,
+): Promise<boolean> {
+  const rows = await sql`
+    select 1
+    from detail_questions q
+    join publish_tasks t on t.target_id = q.target_id and t.generation = q.generation
+      and t.workspace_id = q.workspace_id
+    where q.platform = ${platform}
+    and t.platform = ${platform}
+    and t.external_id is null
+    and ${isOfExternalAccount(sql, account)}
+    limit 1`;
+  return rows.length > 0;
 }
 
 export async function findNextQuestion(sql: ISql, since: Date | null): Promise<NextWake> {

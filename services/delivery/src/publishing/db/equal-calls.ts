@@ -1,5 +1,73 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
+
+/** How long a task rests behind an equal call, which can end before its next search. */
+const MIN_REST_SECONDS = 1;
+const MAX_REST_SECONDS = 60;
+/** Limits the time of a claim. */
+const MAX_RESTED = 1_000;
+
+/**
+ * Until when the queued task `t` may not be sent, because the call of another target with the same
+ * content is open on its account of the platform, of whichever workspace; null if it may, or if its
+ * content is not known. A refused mark notes content and account.
+ */
+export function restUntil(sql: ISql) {
+  return sql`
+    case when t.status = 'queued' and t.content_hash is not null then (
+      select greatest(now() + ${MIN_REST_SECONDS} * interval '1 second', case
+          when o.status = 'unknown' then least(o.wake_at, now() + ${MAX_REST_SECONDS} * interval '1 second')
+        end)
+      from publish_tasks o
+      where o.platform = t.platform
+      and o.external_account_id = t.external_account_id
+      and o.content_hash = t.content_hash
+      and o.status in ('calling', 'unknown', 'reconciling')
+    ) end`;
+}
+
+/** The account has a due task that may not be sent before `restUntil`. */
+export interface BlockedAccount {
+  readonly accountId: string;
+  readonly contentHash: string;
+  readonly restUntil: Date;
+}
+
+/**
+ * Lets the due tasks with that content rest, so that the next claim finds the other tasks of their
+ * accounts. Locked tasks are skipped, because a claim never waits.
+ */
+export async function restTasks(
+  tx: TransactionSql,
+  blocked: readonly BlockedAccount[],
+): Promise<void> {
+  const rows = blocked.map((account) => ({
+    account_id: account.accountId,
+    content_hash: account.contentHash,
+    rest_until: account.restUntil.toISOString(),
+  }));
+  await tx`
+    with resting as (
+      select e.target_id, e.generation, b.rest_until
+      from jsonb_to_recordset(${tx.json(rows)})
+        as b(account_id uuid, content_hash text, rest_until timestamptz)
+      cross join lateral (
+        select t.target_id, t.generation
+        from publish_tasks t
+        where t.account_id = b.account_id
+        and t.content_hash = b.content_hash
+        and t.status = 'queued'
+        and t.wake_at <= now()
+        limit ${MAX_RESTED}
+        for update skip locked
+      ) as e
+    )
+    update publish_tasks t
+    set wake_at = k.rest_until
+    from resting k
+    where t.target_id = k.target_id
+    and t.generation = k.generation`;
+}
 
 /**
  * Whether another target has an open or unknown call of the same content, for the same account of

@@ -39,7 +39,7 @@ export interface TargetUpdate {
   readonly task: Task;
   readonly attempt: Attempt | undefined;
   /** Of a target that was reported as published before. */
-  readonly hasNewAddress?: boolean;
+  readonly isLaterUpdate?: boolean;
 }
 
 /** Those that the posts service learns of, which knows no live check. */

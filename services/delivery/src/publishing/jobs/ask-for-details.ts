@@ -1,6 +1,7 @@
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { nextQuestionMs, type Details } from "@postrider/platforms/publishing/details";
 import { appendEvents } from "@postrider/shared/outbox";
+import type { ISql } from "@postrider/shared/postgres";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import type { Loop } from "@postrider/shared/process/loop";
@@ -35,8 +36,9 @@ const LEASE_MS = 60_000;
 
 /**
  * Completes published targets: asks platforms for the post ids that they had not returned when a
- * target was published, and reports the ids to the posts service; adds videos to playlists. After a
- * day without success, the job stops trying, and the target stays published as it is.
+ * target was published, and reports the ids to the posts service; adds videos to playlists, and
+ * asks whether they could be processed. After a day without success, the job stops trying, and the
+ * target stays published as it is.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -136,19 +138,27 @@ async function recordDetails(
   question: DetailQuestion,
   details: Details,
 ): Promise<void> {
-  const { sql, settings } = options;
-  const isFinal = details.kind === "found" || (details.kind === "never" && details.caveat);
-  if (isFinal) return await report(options, question, details);
-  const waitMs =
-    details.kind === "never" ? undefined : nextQuestionMs(question, settings.reconcileTimeScale);
-  await (waitMs === undefined
-    ? deleteQuestions(sql, [question])
-    : postponeQuestion(sql, question, waitMs));
+  const isNew = details.kind === "found" || details.caveat !== undefined;
+  await (isNew ? report(options, question, details) : askAgain(options, question, details));
+}
+
+/** Unless the answer ends the question. */
+async function askAgain(
+  { sql, settings }: { readonly sql: ISql } & Pick<AskForDetailsOptions, "settings">,
+  question: DetailQuestion,
+  details: Details,
+): Promise<void> {
+  const waitMs = nextQuestionMs(question, settings.reconcileTimeScale);
+  if (details.kind !== "not_yet" || waitMs === undefined)
+    return await deleteQuestions(sql, [question]);
+  const { afterMs = 0, handles } = details;
+  await postponeQuestion(sql, question, Math.max(waitMs, afterMs), handles);
 }
 
 /**
  * Returns the published target with what the platform has returned now: the post id, or the caveat
- * (how the post differs from the request). Returns undefined if nothing is added.
+ * (how the post differs from the request, or what became of it). Returns undefined if nothing is
+ * added.
  */
 function addDetails(task: Task, details: Details): Task | undefined {
   if (task.status !== "published") return undefined;
@@ -156,14 +166,14 @@ function addDetails(task: Task, details: Details): Task | undefined {
     const { externalId, permalink } = details;
     return { ...task, version: task.version + 1, externalId, permalink };
   }
-  if (details.kind !== "never" || details.caveat === undefined || task.errorCode !== null)
-    return undefined;
+  if (details.kind === "found" || details.caveat === undefined) return undefined;
+  if (task.errorCode === "duplicate_detected") return undefined;
   const { code: errorCode, message: errorMessage } = details.caveat;
   return { ...task, version: task.version + 1, errorCode, errorMessage };
 }
 
 async function report(
-  { sql, onEvents }: AskForDetailsOptions,
+  { sql, settings, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,
   details: Details,
 ): Promise<void> {
@@ -177,12 +187,11 @@ async function report(
     const detailed = task === undefined ? undefined : addDetails(task, details);
     if (detailed !== undefined) {
       await writeCalls(tx, TASK_TABLE, [detailed]);
-      const hasNewAddress = details.kind === "found";
       await appendEvents(tx, [
-        targetUpdated({ task: detailed, attempt: undefined, hasNewAddress }),
+        targetUpdated({ task: detailed, attempt: undefined, isLaterUpdate: true }),
       ]);
     }
-    await deleteQuestions(tx, [question]);
+    await askAgain({ sql: tx, settings }, question, details);
   });
   onEvents();
 }

@@ -77,7 +77,7 @@ function updated(change: {
   generation?: number;
   version?: bigint;
   permalink?: string;
-  hasNewAddress?: boolean;
+  isLaterUpdate?: boolean;
   errorCode?: string;
 }) {
   return fromTargetUpdated({
@@ -107,7 +107,7 @@ test("a published target makes a webhook event with the time of its publication,
 
 test("an update with the address of a published target makes target.updated beside target.published, one for each version", () => {
   const [published] = updated({ status: "published" });
-  const change = { status: "published", permalink: "https://example.com/1", hasNewAddress: true };
+  const change = { status: "published", permalink: "https://example.com/1", isLaterUpdate: true };
   const [same, later, ...rest] = updated({ ...change, version: 4n });
   expect(rest).toEqual([]);
   expect(same?.id).toBe(published?.id);

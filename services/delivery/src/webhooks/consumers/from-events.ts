@@ -112,7 +112,7 @@ const DELETIONS = 2 ** 40;
 /**
  * Returns the webhook events of an update of a target; none while it is being published. Later
  * updates of a published target make the same event `target.published`, and one with its id or
- * address on the platform also makes `target.updated`.
+ * address on the platform, or with what became of it there, also makes `target.updated`.
  */
 export function fromTargetUpdated({
   message,
@@ -131,7 +131,7 @@ export function fromTargetUpdated({
   };
   const about = [targetId, generation, ...(isPublished ? [] : [version])].join(" ");
   const first = createWebhookEvent(event, about);
-  if (!isPublished || !message.hasNewAddress) return [first];
+  if (!isPublished || !message.isLaterUpdate) return [first];
   const later = { ...event, type: "target.updated" as const, occurredAt: timeOf(recordedAt) };
   return [first, createWebhookEvent(later, [targetId, generation, version].join(" "))];
 }

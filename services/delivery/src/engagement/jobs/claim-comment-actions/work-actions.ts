@@ -106,6 +106,7 @@ function toUnknownCall(
     now: claimedAt,
     timeScale: deps.settings.reconcileTimeScale,
     isOwned: (externalIds) => findOwnedReplies(deps.sql, action, externalAccountId, externalIds),
+    hasPostWithoutId: () => Promise.resolve(false),
     // No similar reply can be confused with this one: the unique index of open calls allows one
     // open call per comment and reply text.
     hasSimilarPost: () => Promise.resolve(false),

@@ -76,6 +76,7 @@ async function lookOnce(
     timeScale: 1,
     isPending: false,
     isOwned,
+    hasPostWithoutId: () => Promise.resolve(false),
     hasSimilarPost: () => Promise.resolve(false),
   };
   return await find(publication, handles, call, signal);

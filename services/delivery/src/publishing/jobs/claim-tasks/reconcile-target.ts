@@ -1,10 +1,11 @@
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
+import type { PostWords, UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { searchPlatform } from "#src/calls/search.ts";
 import { DONE, type WorkEnd } from "#src/calls/worker.ts";
 import { CONTENTS_PER_CALL, fetchContents } from "#src/publishing/clients/posts.ts";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
+import { hasPostWithoutId } from "#src/publishing/db/detail-questions.ts";
 import { listUncertainTasks } from "#src/publishing/db/doubts.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { hashContent, type TaskEvent } from "#src/publishing/domain/task.ts";
@@ -30,10 +31,14 @@ function toHashes(
 
 /**
  * Whether the account of the platform has another target, of whichever workspace, whose outcome is
- * not known, with the same text but other media. Targets with the same text and media are
- * interchangeable: readers see the same post, whichever target is taken for the published one.
+ * not known, with the same or a similar text but other media. Targets with the same text and media
+ * are interchangeable: readers see the same post, whichever target is taken for the published one.
  */
-async function hasSimilarPost({ deps }: PublishContext, inputs: TaskInputs): Promise<boolean> {
+async function hasSimilarPost(
+  { deps }: PublishContext,
+  inputs: TaskInputs,
+  isSimilar: (words: PostWords) => boolean = () => false,
+): Promise<boolean> {
   const { task, content, connector } = inputs;
   const ours = toHashes(connector, content);
   const tasks = await listUncertainTasks(
@@ -46,9 +51,11 @@ async function hasSimilarPost({ deps }: PublishContext, inputs: TaskInputs): Pro
   for (let from = 0; from < tasks.length; from += CONTENTS_PER_CALL) {
     const page = tasks.slice(from, from + CONTENTS_PER_CALL);
     const contents = await fetchContents(deps.posts, page);
-    const hashes = contents.map((each) => toHashes(connector, each));
-    if (hashes.some(({ words, whole }) => words === ours.words && whole !== ours.whole))
-      return true;
+    const isFound = contents.some((each) => {
+      const { words, whole } = toHashes(connector, each);
+      return whole !== ours.whole && (words === ours.words || isSimilar(each));
+    });
+    if (isFound) return true;
   }
   return false;
 }
@@ -78,7 +85,8 @@ function toUnknownCall(context: PublishContext, inputs: TaskInputs): UnknownCall
     // processed has none.
     isPending: task.errorCode === null,
     isOwned: (externalIds) => findOwnedIds(sql, toExternalAccount(inputs), externalIds),
-    hasSimilarPost: () => hasSimilarPost(context, inputs),
+    hasPostWithoutId: () => hasPostWithoutId(sql, toExternalAccount(inputs)),
+    hasSimilarPost: (isSimilar) => hasSimilarPost(context, inputs, isSimilar),
   };
 }
 

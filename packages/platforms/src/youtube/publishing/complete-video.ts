@@ -1,0 +1,73 @@
+import { list, object, shorten, text } from "#src/http/platform-answer.ts";
+import { ask, type Caller } from "#src/publishing/caller.ts";
+import type { Details } from "#src/publishing/details.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
+import { addToPlaylist } from "./add-to-playlist.ts";
+import { toStepFailure } from "./failures.ts";
+
+/**
+ * YouTube processes most videos within minutes. One look costs a unit of the project's daily quota,
+ * which all workspaces share, so that there is only one.
+ */
+export const PROCESSED_AFTER_MS = 3_600_000;
+
+export function toVideoHandles(videoId: string, playlistId: string | null): Handles {
+  const uploadedAt = new Date().toISOString();
+  return { videoId, uploadedAt, ...(playlistId === null ? {} : { playlistId }) };
+}
+
+const REJECTIONS: ReadonlyMap<string, TargetErrorCode> = new Map([
+  ["length", "media_rejected"],
+  ["uploaderAccountClosed", "account_action_needed"],
+  ["uploaderAccountSuspended", "account_action_needed"],
+]);
+
+/** A video that YouTube cannot process, or rejects afterwards, is shown to no reader. */
+export function toProcessingEnd(status: unknown): Details {
+  const end = (code: TargetErrorCode, message: string): Details => ({
+    kind: "never",
+    caveat: { code, message: shorten(`${message}: readers do not see it`) },
+  });
+  const uploadStatus = text(status, "uploadStatus");
+  if (uploadStatus === "failed") {
+    const reason = text(status, "failureReason") ?? "no reason given";
+    return end("media_rejected", `YouTube could not process the uploaded video (${reason})`);
+  }
+  if (uploadStatus !== "rejected") return { kind: "never" };
+  const reason = text(status, "rejectionReason") ?? "no reason given";
+  const code = REJECTIONS.get(reason) ?? "content_rejected";
+  return end(code, `YouTube rejected the video after its upload (${reason})`);
+}
+
+/** A refusal ends it, because a refused call costs a unit too. */
+function toDelay(failure: Failure): Details {
+  if (failure.kind === "refused") return { kind: "never" };
+  const { retryAfterMs = 0 } = failure.kind === "retryable" ? failure : {};
+  return { kind: "not_yet", afterMs: retryAfterMs };
+}
+
+async function readProcessing(youtube: Caller, videoId: string): Promise<Details> {
+  const query = { part: "status", id: videoId };
+  const answer = await ask(youtube, { path: "youtube/v3/videos", query });
+  if (answer.kind === "no_answer") return { kind: "not_yet" };
+  if (answer.status !== 200) return toDelay(toStepFailure(answer));
+  const [video] = list(answer.json, "items");
+  return toProcessingEnd(object(video, "status"));
+}
+
+/** Adds the video to its playlist, and reads later whether YouTube could process it. */
+export async function completeVideo(
+  youtube: Caller,
+  { videoId = "", uploadedAt = "", playlistId, isInPlaylist }: Handles,
+  processedAfterMs: number,
+): Promise<Details> {
+  if (playlistId !== undefined && isInPlaylist === undefined) {
+    const added = await addToPlaylist(youtube, { videoId, playlistId });
+    if (added === "added") return { kind: "not_yet", handles: { isInPlaylist: "yes" } };
+    if (added.kind !== "never") return added;
+    return { ...added, kind: "not_yet", handles: { isInPlaylist: "no" } };
+  }
+  const afterMs = Date.parse(uploadedAt) + processedAfterMs - Date.now();
+  return afterMs > 0 ? { kind: "not_yet", afterMs } : await readProcessing(youtube, videoId);
+}
