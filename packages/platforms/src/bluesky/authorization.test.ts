@@ -49,7 +49,9 @@ test.each([
     const server = createServer((request, response) => {
       const [path = ""] = request.url?.split("?") ?? [];
       asked.push(path);
-      if (!path.startsWith("/did:")) return response.end('{"did":"did:plc:owner"}');
+      if (path.endsWith("resolveHandle")) return response.end('{"did":"did:plc:owner"}');
+      if (path.endsWith("getRepoStatus"))
+        return response.writeHead(400).end('{"error":"RepoNotFound"}');
       return response.writeHead(status).end(JSON.stringify({ id: "did:plc:owner", ...document }));
     });
     await new Promise<void>((resolve) => {
@@ -60,7 +62,11 @@ test.each([
     const credentials = { identifier: "owner.example.com", appPassword: "secret" };
     const result = await connect?.(credentials, AbortSignal.timeout(10_000));
     expect(result).toMatchObject({ kind });
-    expect(asked).toEqual(["/xrpc/com.atproto.identity.resolveHandle", "/did:plc:owner"]);
+    expect(asked.slice(0, 2)).toEqual([
+      "/xrpc/com.atproto.identity.resolveHandle",
+      "/did:plc:owner",
+    ]);
+    expect(asked).not.toContain("/xrpc/com.atproto.server.createSession");
     server.close();
   },
 );

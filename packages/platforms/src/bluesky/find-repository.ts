@@ -49,8 +49,9 @@ export async function findOwnRepository(
   if (did === undefined) return undefined;
   const document = await lookUp(toDocumentRequest(directory, did), signal);
   if (document.kind === "unavailable") return document;
+  if (document.value === undefined) return await refuseUnlessHosted(directory, did, signal);
   const pdsUrl = text(document.value, "id") === did ? pdsUrlOf(document.value) : undefined;
-  if (pdsUrl === undefined) return refuse("no directory names the server of the account");
+  if (pdsUrl === undefined) return UNKNOWN_SERVER;
   if (isConfigured(pdsUrl, directory) || isBlueskysHost(pdsUrl)) return undefined;
   return mayCallForeign(new URL(pdsUrl))
     ? { kind: "repository", did, pdsUrl }
@@ -59,6 +60,21 @@ export async function findOwnRepository(
 
 function refuse(message: string): Refused {
   return { kind: "refused", message };
+}
+
+const UNKNOWN_SERVER = refuse("no directory names the server of the account");
+
+/** An own server as the configured one has its accounts in a directory that it does not name. */
+async function refuseUnlessHosted(
+  { baseUrl }: BlueskyDirectory,
+  did: string,
+  signal: AbortSignal,
+): Promise<Refused | Unavailable | undefined> {
+  const query = new URLSearchParams({ did });
+  const url = `${baseUrl}/xrpc/com.atproto.sync.getRepoStatus?${query.toString()}`;
+  const found = await lookUp({ method: "GET", url }, signal);
+  if (found.kind === "unavailable") return found;
+  return text(found.value, "did") === did ? undefined : UNKNOWN_SERVER;
 }
 
 /** The value is undefined if the directory says that there is none. */
