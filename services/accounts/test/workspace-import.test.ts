@@ -151,6 +151,12 @@ test.each<[string, object]>([
   expect(await given.sql`select from workspaces`).toHaveLength(0);
 });
 
+test("a workspace with the largest quota that an operator can set is created", async () => {
+  await using given = await open();
+  await given.begin({ monthly_quota: 2_147_483_647 });
+  expect(await given.sql`select from workspaces`).toHaveLength(1);
+});
+
 test.each<[string, unknown]>([
   ["platform", "constructor"],
   ["version", 2 ** 40],

@@ -205,7 +205,7 @@ describe("an import stores nothing of a call with a row", () => {
       { options: { x: { content: LONG } } },
       /options/,
     ],
-    ["with a longer line than any row has", "posts", { content: LONG.repeat(4) }, /rows\/1/],
+    ["with a longer line than any row has", "posts", { content: LONG.repeat(9) }, /rows\/1/],
     ["with less used quota than none", "quota_usage", { used: -1 }, /used/],
     ["with a period that is not one", "quota_usage", { period: "2026-13" }, /period/],
     ["with a time of day that is not one", "queue_slot_rules", { times: ["25:00"] }, /timezone/],
@@ -238,6 +238,15 @@ describe("an import stores nothing of a call with a row", () => {
     await expect(refused.catch((error: unknown) => JSON.stringify(error))).resolves.toMatch(fault);
     expect(await given.count()).toBe(before);
   });
+});
+
+test("an import takes as much content and options as a request may have, whatever JSON escapes in it", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  const [content, own] = ["\n".repeat(200 * 1024), "\u0001".repeat(56 * 1024)];
+  const rows = [changed(exported.posts?.[0], { content, options: { x: { content: own } } })];
+  await given.client.importRows({ workspaceId: one, table: "posts", rows });
+  expect(await given.sql`select from posts where content = ${content}`).toHaveLength(1);
 });
 
 test("an import stores no more queue slot rules than a workspace may have", async () => {

@@ -43,6 +43,13 @@ export function jsonBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
+/** All texts in the value together, counted in bytes of UTF-8. */
+export function textBytes(value: unknown): number {
+  if (typeof value === "string") return Buffer.byteLength(value);
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, each) => sum + textBytes(each), 0);
+}
+
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT[\d:.]+(?:[+-][\d:]+|Z)$/;
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");

@@ -36,8 +36,11 @@ export type ParsedRow =
 /** Maximum number of rows, or of ids, of one call. */
 export const MAX_IMPORTED_ROWS = 500;
 
-/** The largest row is that of a post with 256 KiB of content and the facts about 35 files. */
-const MAX_ROW_LENGTH = 1024 * 1024;
+/**
+ * The largest row is that of a post with 256 KiB of content and options, of which JSON escapes each
+ * character with up to six, and the facts about 35 files.
+ */
+const MAX_ROW_LENGTH = 2.5 * 1024 * 1024;
 /** Leaves room for everything that is counted up later, in statements with rows of others. */
 const MAX_INTEGER = 1_000_000_000;
 

@@ -7,7 +7,7 @@ import type {
 import { conflict, invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
-import type { ImportedRow } from "@postrider/shared/workspaces/column-checks";
+import { between, type ImportedRow } from "@postrider/shared/workspaces/column-checks";
 import { readColumns } from "@postrider/shared/workspaces/import-rows";
 import { recordImport } from "@postrider/shared/workspaces/import-state";
 import { parseRow } from "@postrider/shared/workspaces/imported-row";
@@ -30,8 +30,11 @@ const SHA256 = /^[\da-f]{64}$/;
 /** Of `newId`. Ids of another form have a meaning: the nil id, and the installation's own. */
 const WORKSPACE_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
 
+/** The largest that an operator can set. */
+const MAX_LIMIT = 2 ** 31 - 1;
+
 function isLimit(value: unknown, min: number): boolean {
-  return value === null || (typeof value === "number" && value >= min);
+  return value === null || between(min, MAX_LIMIT)(value, {});
 }
 
 /** The two columns about its deletion say only that the exported workspace was stopped. */
@@ -63,7 +66,12 @@ async function parseWorkspace(
   { workspaceId, row: text }: BeginWorkspaceImportRequest,
 ): Promise<ImportedWorkspace> {
   const columns = await readColumns(sql, "workspaces", EXPORTED_TABLES.workspaces);
-  const parsed = parseRow(text, { columns, workspaceId, owner: "id" });
+  // Limits are not counted up, so that they may be larger than other numbers of an import.
+  const read = columns.map(({ name, type }) => ({
+    name,
+    type: type === "integer" ? "bigint" : type,
+  }));
+  const parsed = parseRow(text, { columns: read, workspaceId, owner: "id" });
   const workspace = parsed.kind === "row" ? toWorkspace(parsed.row) : undefined;
   if (workspace === undefined) throw invalidRequest([{ code: "invalid", path: "/row" }]);
   return workspace;

@@ -12,6 +12,7 @@ import {
   jsonBytes,
   oneOf,
   text,
+  textBytes,
   values,
 } from "@postrider/shared/workspaces/column-checks";
 import type { ImportRules } from "@postrider/shared/workspaces/import-service";
@@ -45,8 +46,11 @@ const isOption: ColumnCheck = (option, row) =>
     ([name, value]) => Object.hasOwn(OPTION, name) && OPTION[name]?.(value, row),
   );
 
+/** As a request counts them: without the escapes of JSON. */
+const isShort: ColumnCheck = (content) => textBytes(content) <= MAX_CONTENT_BYTES;
+
 const isOptions: ColumnCheck = (options, row) =>
-  anyObject(MAX_CONTENT_BYTES)(options, row) && values(100, isOption)(options, row);
+  isObject(options) && isShort(options, row) && values(100, isOption)(options, row);
 
 /** The delivery service would publish the files of media of another workspace. */
 const isMedia: ColumnCheck = (value, row) => {
@@ -75,12 +79,10 @@ const isTimetable: ColumnCheck = (_, { weekdays, times, timezone, starts_on, end
   return isReadable && checkSlotTimetable(timetable as SlotTimetableInput).length === 0;
 };
 
-const isContent = text(MAX_CONTENT_BYTES, (content) => jsonBytes(content) <= MAX_CONTENT_BYTES);
-
 export const IMPORT_RULES: ImportRules = {
   posts: {
     columns: {
-      content: isContent,
+      content: isShort,
       options: isOptions,
       media_ids: values(MAX_MEDIA, text(36)),
       media: values(MAX_MEDIA, isMedia),
@@ -104,7 +106,7 @@ export const IMPORT_RULES: ImportRules = {
       outcome: oneOf("", "published", "retry", "failed", "unknown"),
     },
   },
-  idempotency_keys: { columns: { content: isContent, options: isOptions } },
+  idempotency_keys: { columns: { content: isShort, options: isOptions } },
   queue_slot_rules: {
     columns: { timezone: isTimetable },
     max: { count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" },

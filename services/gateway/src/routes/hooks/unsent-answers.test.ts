@@ -54,7 +54,7 @@ beforeEach(async () => {
     held += 1;
     return gate.promise;
   });
-  app.get("/read", { config }, () => "");
+  app.get("/read", { config: { answerBytes: 2 * MEBIBYTE } }, () => "");
   await app.ready();
 });
 
@@ -103,6 +103,13 @@ test("short pages of one workspace reserve only the bytes of their entries, so t
   );
   expect(held).toBe(32);
 });
+
+test.each(["abc", "0", "1&limit=2"])(
+  "a page without entries is answered although its query has limit=%s",
+  async (limit) => {
+    expect(await get(`/read?limit=${limit}`, { workspaceId: "w" })).toBe(200);
+  },
+);
 
 test("unsent answers to requests without a workspace do not use the memory that is reserved for workspaces", async () => {
   await holdAnswers(repeat(100, (index) => ({ address: `192.0.2.${index}` })));

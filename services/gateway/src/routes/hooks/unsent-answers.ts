@@ -48,9 +48,10 @@ function tooManyUnsent(): ServiceError {
  */
 function expectAnswer(request: FastifyRequest): ExpectedAnswer {
   const { routeOptions, method, body, bodyBytes } = request;
-  const { answerBytes = 0, itemBytes = Infinity, expectAnswer: expect } = routeOptions.config;
+  const { answerBytes = 0, itemBytes, expectAnswer: expect } = routeOptions.config;
+  // The limit of a route with entries was parsed by its schema.
   const { limit = Infinity } = request.query as { readonly limit?: number };
-  const bytes = Math.min(answerBytes, limit * itemBytes);
+  const bytes = itemBytes === undefined ? answerBytes : Math.min(answerBytes, limit * itemBytes);
   const isRead = method === "GET" || method === "HEAD";
   const expected = expect?.(body) ?? { bytes, isRead };
   const fromBody = bodyBytes < SMALL_BYTES ? 0 : bodyBytes;
