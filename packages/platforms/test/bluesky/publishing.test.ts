@@ -405,6 +405,7 @@ describe("Bluesky posts after a restore", () => {
   test.each([
     ["a link card each on the server of the account", 5_000, true],
     ["long descriptions", 20_000, false],
+    ["long descriptions on the server of the account", 20_000, true],
   ])(
     "the Bluesky connector finds a post although the next posts of the account have %s",
     async (_what, length, isForeign) => {

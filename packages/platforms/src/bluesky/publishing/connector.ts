@@ -4,7 +4,6 @@ import {
   describeStatus,
   type JsonObject,
   list,
-  MAX_ANSWER_BYTES,
   object,
   shorten,
   text,
@@ -37,18 +36,42 @@ import {
   toSite,
 } from "./xrpc.ts";
 
-const PAGE_SIZE = 100;
-/** For records with long texts, such as four descriptions of pictures, of which fewer are read. */
-const SMALL_PAGE_SIZE = 20;
+/** The smaller ones are for records with long texts, such as four descriptions of pictures. */
+const PAGE_SIZES = [100, 25, 6];
 const MAX_PAGES = 50;
+/** Keys of other servers are of any length. */
+const TID = /^[2-7a-z]{13}$/;
 
 interface Entry {
   readonly rkey: string;
-  readonly record: unknown;
+  /** Nothing else of a record is kept: the owner of an account may run its server. */
+  readonly isSimilar: boolean;
 }
 
-function toEntry(value: unknown): Entry {
-  return { rkey: text(value, "uri")?.split("/").at(-1) ?? "", record: object(value, "value") };
+function countFiles(record: unknown): number {
+  const embed = object(record, "embed");
+  return object(embed, "video") === undefined ? list(embed, "images").length : 1;
+}
+
+/** Postrider never publishes a post as a reply; only comment actions create replies. */
+function isSimilar(record: unknown, publication: Publication): boolean {
+  return (
+    object(record, "reply") === undefined &&
+    (text(record, "text") ?? "") === publication.text &&
+    countFiles(record) === publication.media.length
+  );
+}
+
+async function readPage(
+  bluesky: Caller,
+  page: { readonly limit: number; readonly cursor: string | undefined },
+): Promise<JsonObject | "too_large" | undefined> {
+  const repo = bluesky.account.externalId;
+  const query = { repo, collection: COLLECTION, limit: String(page.limit), cursor: page.cursor };
+  const path = "com.atproto.repo.listRecords";
+  const answer = await ask(bluesky, { path, query, isPublic: true });
+  if (answer.kind === "no_answer") return answer.isTimeout === true ? undefined : "too_large";
+  return answer.status === 200 && Array.isArray(answer.json?.records) ? answer.json : undefined;
 }
 
 /**
@@ -57,35 +80,27 @@ function toEntry(value: unknown): Entry {
  */
 async function listPosts(
   bluesky: Caller,
+  publication: Publication,
   call: UnknownCall,
 ): Promise<{ readonly entries: readonly Entry[] } | Verdict> {
   const firstKey = createTid(searchStart(call), 0);
-  const path = "com.atproto.repo.listRecords";
-  const repo = bluesky.account.externalId;
-  let pageSize = PAGE_SIZE;
-  const readPage = async (cursor: string | undefined) => {
-    const query = { repo, collection: COLLECTION, limit: String(pageSize), cursor };
-    const maxAnswerBytes = MAX_ANSWER_BYTES;
-    const page = await ask(bluesky, { path, query, isPublic: true, maxAnswerBytes });
-    return page.kind === "answer" && page.status === 200 && Array.isArray(page.json?.records)
-      ? page.json
-      : undefined;
-  };
-  return await readWholeList(call, MAX_PAGES, async (cursor) => {
-    let page = await readPage(cursor);
-    if (page === undefined && pageSize > SMALL_PAGE_SIZE) {
-      pageSize = SMALL_PAGE_SIZE;
-      page = await readPage(cursor);
-    }
-    if (page === undefined) return repeatLook(call);
-    const entries = list(page, "records").map(toEntry);
-    return endAt({ entries, next: text(page, "cursor") }, ({ rkey }) => rkey < firstKey);
+  const sizes = [...PAGE_SIZES];
+  const toEntry = (value: unknown): Entry => ({
+    rkey: text(value, "uri")?.split("/").at(-1) ?? "",
+    isSimilar: isSimilar(object(value, "value"), publication),
   });
-}
-
-function countFiles(record: unknown): number {
-  const embed = object(record, "embed");
-  return object(embed, "video") === undefined ? list(embed, "images").length : 1;
+  return await readWholeList(call, MAX_PAGES, async (cursor) => {
+    for (;;) {
+      const page = await readPage(bluesky, { limit: sizes[0] ?? 1, cursor });
+      if (page === "too_large" && sizes.length > 1) {
+        sizes.shift();
+        continue;
+      }
+      if (page === undefined || page === "too_large") return repeatLook(call);
+      const entries = list(page, "records").map(toEntry);
+      return endAt({ entries, next: text(page, "cursor") }, ({ rkey }) => rkey < firstKey);
+    }
+  });
 }
 
 /** The account's repository lists its posts completely and without delay. */
@@ -95,17 +110,14 @@ async function findMatchingPost(
   handles: Handles,
   call: UnknownCall,
 ): Promise<Verdict> {
-  const read = await listPosts(bluesky, call);
+  const read = await listPosts(bluesky, publication, call);
   if ("kind" in read) return read;
-  const posts = read.entries.flatMap(({ rkey, record }) => {
+  const posts = read.entries.flatMap((entry) => {
+    const { rkey } = entry;
     const isProven = rkey === handles.rkey;
-    // Postrider never publishes a post as a reply; only comment actions create replies.
-    const isSimilar =
-      object(record, "reply") === undefined &&
-      (text(record, "text") ?? "") === publication.text &&
-      countFiles(record) === publication.media.length;
     const permalink = toPermalink(publication, rkey);
-    return isProven || isSimilar ? [{ id: rkey, permalink, isProven }] : [];
+    const isMatch = isProven || (entry.isSimilar && TID.test(rkey));
+    return isMatch ? [{ id: rkey, permalink, isProven }] : [];
   });
   return await judgeMatchingPosts(posts, publication, call, []);
 }

@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { toProcessingEnd } from "./complete-video.ts";
+import {
+  completeVideo,
+  PROCESSED_AFTER_MS,
+  toProcessingEnd,
+  toVideoHandles,
+} from "./complete-video.ts";
 
 test.each([
   [{ uploadStatus: "failed", failureReason: "codec" }, "media_rejected", "codec"],
@@ -22,3 +27,14 @@ test.each([{ uploadStatus: "processed" }, { uploadStatus: "uploaded" }, undefine
     expect(toProcessingEnd(status)).toEqual({ kind: "never" });
   },
 );
+
+test("whether YouTube could process a video is asked an hour after its upload, and not before", async () => {
+  const caller = new Proxy({} as Parameters<typeof completeVideo>[0], {
+    get: () => expect.unreachable(),
+  });
+  const details = await completeVideo(caller, toVideoHandles("video", null), PROCESSED_AFTER_MS);
+  expect(details).toEqual({ kind: "not_yet", afterMs: expect.any(Number) as number });
+  const { afterMs = 0 } = details.kind === "not_yet" ? details : {};
+  expect(afterMs).toBeGreaterThan(3_500_000);
+  expect(afterMs).toBeLessThanOrEqual(3_600_000);
+});

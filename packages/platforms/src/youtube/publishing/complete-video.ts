@@ -69,5 +69,7 @@ export async function completeVideo(
     return { ...added, kind: "not_yet", handles: { isInPlaylist: "no" } };
   }
   const afterMs = Date.parse(uploadedAt) + processedAfterMs - Date.now();
+  // Without a time the question could be asked at once, before YouTube knows an answer.
+  if (Number.isNaN(afterMs)) return { kind: "never" };
   return afterMs > 0 ? { kind: "not_yet", afterMs } : await readProcessing(youtube, videoId);
 }
