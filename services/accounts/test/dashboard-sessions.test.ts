@@ -295,6 +295,32 @@ test("the revocation of a session lists the keys that were made in it, and ends 
   expect(entries.at(-1)).toMatchObject({ action: "key.revoke", subject: ["key", made.id] });
 });
 
+test("the revocation of a session that has ended lists and ends the keys that were made in it, only from its workspace", async () => {
+  const { dashboard } = fixture.app;
+  const { workspaceId } = await createTenant(fixture.app);
+  const foreign = await createTenant(fixture.app);
+  const id = (await openWith({ link: await issueLink(workspaceId) })).session?.id ?? "";
+  const child = await makeKeyIn(workspaceId, { sessionId: id });
+  const grandchild = await makeKey(workspaceId, child.id);
+  await dashboard.revokeDashboardSessions({ workspaceId, id });
+
+  for (const endsKeys of [false, true])
+    await expect(
+      dashboard.revokeDashboardSessions({ workspaceId: foreign.workspaceId, id, endsKeys }),
+    ).rejects.toMatchObject({ reason: "not_found" });
+  const answer = { count: 0, madeKeys: [{ id: child.id }, { id: grandchild.id }] };
+  expect(await dashboard.revokeDashboardSessions({ workspaceId, id })).toMatchObject(answer);
+  const keys = [child.key, grandchild.key];
+  expect(await Promise.all(keys.map(isAdmitted))).toEqual([true, true]);
+
+  const ending = { workspaceId, id, endsKeys: true };
+  expect(await dashboard.revokeDashboardSessions(ending)).toMatchObject(answer);
+  expect(await Promise.all(keys.map(isAdmitted))).toEqual([false, false]);
+  await expect(dashboard.revokeDashboardSessions(ending)).rejects.toMatchObject({
+    reason: "not_found",
+  });
+});
+
 test("the session of a link makes at most 100 keys, with those that its keys make", async () => {
   const { workspaceId } = await createTenant(fixture.app);
   const { session } = await openWith({ link: await issueLink(workspaceId) });

@@ -6,7 +6,9 @@ import {
   expectRemoved,
   fillTwoWorkspaces,
   removeWorkspace,
+  stopped,
 } from "@postrider/shared/testing/workspace-removal";
+import { WorkspaceRemoval } from "@postrider/shared/workspaces/removal-loop";
 import { describe, expect, test } from "vitest";
 import { deleteOldKeys } from "#src/db/api-keys.ts";
 import { clearRemovesAt } from "#src/db/workspaces.ts";
@@ -174,15 +176,15 @@ describe("the deletion of a workspace", () => {
     });
   });
 
-  test("disconnects 20 accounts in a step, so that the removal of other workspaces waits for no more", async () => {
+  test("disconnects 20 accounts in a step, so that the removal of other workspaces waits for no more, and the next 20 at once after it", async () => {
     const { app } = fixture;
-    const [ref] = await fixture.connectMany("bluesky", 21);
-    const workspace = { workspaceId: ref?.workspaceId ?? "" } as never;
-    const { prepare } = removalOptions(app.deps);
-    expect(await prepare?.(workspace)).toBe(false);
-    expect(await fixture.control.countCalls("bluesky", "revoke")).toBe(20);
-    expect(await prepare?.(workspace)).toBe(true);
-    expect(await fixture.control.countCalls("bluesky", "revoke")).toBe(21);
+    const [ref] = await fixture.connectMany("bluesky", 45);
+    const workspace = stopped(ref?.workspaceId ?? "");
+    const removal = new WorkspaceRemoval(removalOptions(app.deps), workspace);
+    for (const revoked of [20, 40, 45]) {
+      expect(await removal.step()).toBeLessThan(1000);
+      expect(await fixture.control.countCalls("bluesky", "revoke")).toBe(revoked);
+    }
   });
 
   test("adds up what a service reports, and ignores reports about other workspaces", async () => {

@@ -52,10 +52,10 @@ export interface WorkspaceRemovalOptions {
   /** Tables whose rows stay until `finish`. */
   readonly except?: readonly string[];
   /**
-   * Removes what no column `workspace_id` finds. Returns false while something must end first; then
-   * nothing else is removed.
+   * Removes what no column `workspace_id` finds. Returns "again" after a page with more to follow,
+   * and false while something must end first; then nothing else is removed.
    */
-  readonly prepare?: (workspace: StoppedWorkspace) => Promise<boolean>;
+  readonly prepare?: (workspace: StoppedWorkspace) => Promise<boolean | "again">;
   readonly intervalMs?: number;
 }
 
@@ -92,7 +92,9 @@ export class WorkspaceRemoval {
     if (waitMs > 0) return waitMs;
     const { workspaceId } = this.workspace;
     if (this.#pages === undefined) {
-      if ((await prepare?.(this.workspace)) === false) return this.#wait(INTERVAL_MS);
+      const prepared = await prepare?.(this.workspace);
+      if (prepared === "again") return PAUSE_MS;
+      if (prepared === false) return this.#wait(INTERVAL_MS);
       this.#pages = deleteWorkspaceRows(sql, workspaceId, [...waitsFor, ...except]);
       this.#passRows = 0;
     }

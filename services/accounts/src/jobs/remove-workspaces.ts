@@ -78,7 +78,7 @@ export function removalOptions(deps: Dependencies): WorkspaceRemovalOptions {
     report: () => Promise.resolve(),
     except: ["workspace_removals"],
     prepare: async ({ workspaceId }) => {
-      if (!(await disconnectPage(deps, workspaceId))) return false;
+      if (!(await disconnectPage(deps, workspaceId))) return "again";
       await deleteKeysOf(sql, workspaceId);
       return true;
     },

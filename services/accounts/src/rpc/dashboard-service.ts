@@ -37,7 +37,7 @@ import { countWorkspaces, listWorkspacesByIds } from "#src/db/workspaces.ts";
 import { hashSecret } from "#src/domain/connect-links.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { endKeys } from "#src/operations/end-keys.ts";
+import { endKeys, workspacesOf } from "#src/operations/end-keys.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
@@ -192,7 +192,8 @@ export async function listDashboardSessions(
 
 /**
  * Takes effect within 2 s, when the answers that gateways keep expire. Keys that were made in the
- * sessions outlive them, unless the request says otherwise.
+ * sessions outlive them, unless the request says otherwise: those of a session that has ended are
+ * found by its id.
  */
 export async function revokeDashboardSessions(
   { sql, sessionLimits }: Pick<Dependencies, "sql" | "sessionLimits">,
@@ -202,21 +203,21 @@ export async function revokeDashboardSessions(
   return await sql.begin(async (tx) => {
     if (endsKeys) {
       // Before the sessions, so that this never deadlocks with a key that is being made in one.
-      const open = await listSessions(tx, workspaceId, sessionLimits, id);
+      const open = id === undefined ? await listSessions(tx, workspaceId, sessionLimits) : [{ id }];
       await lockKeysOfChain(tx, { makers: open.map((session) => session.id) });
     }
     const ids = await deleteSessions(tx, workspaceId, id ?? null);
-    if (ids.length === 0 && (id !== undefined || (await countWorkspaces(tx, [workspaceId])) === 0))
-      throw notFound();
     const entries = ids.map((sessionId) => {
       const subject = { type: "session", id: sessionId } as const;
       return { action: "session.revoke", subject, workspaceId } as const;
     });
     await appendAudit(tx, entries);
-    const chain = { makers: ids };
-    const madeKeys = endsKeys
-      ? await endKeys(tx, await lockKeysOfChain(tx, chain), { workspaceId })
-      : await listKeysOfChain(tx, chain);
+    const chain = { makers: id === undefined ? ids : [id] };
+    const keys = await (endsKeys ? lockKeysOfChain : listKeysOfChain)(tx, chain);
+    const ofWorkspace = keys.filter((key) => workspacesOf(key, workspaceId).length > 0);
+    if (ids.length + ofWorkspace.length === 0)
+      if (id !== undefined || (await countWorkspaces(tx, [workspaceId])) === 0) throw notFound();
+    const madeKeys = endsKeys ? await endKeys(tx, ofWorkspace, { workspaceId }) : ofWorkspace;
     return { count: ids.length, madeKeys: madeKeys.map(toApiKey) };
   });
 }

@@ -246,6 +246,7 @@ export const DashboardService: GenService<{
   },
   /**
    * RevokeDashboardSessions ends one session or all sessions of a workspace; requests with them fail within 5 s.
+   * A session that has ended can be named while a key that was made in it works.
    * Errors: not_found for the workspace or the session; with `ends_keys`, unavailable while the workspace is being moved.
    */
   revokeDashboardSessions: {
