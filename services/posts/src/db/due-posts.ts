@@ -209,7 +209,10 @@ export interface NextDue {
   readonly dueMs: number | null;
   /** The same with the posts that were left out. */
   readonly oldestMs: number | null;
-  /** No scheduled post is due before this time, which is a minute ago or earlier. */
+  /**
+   * No scheduled post is due before this time, which is a minute ago or earlier. Those that were
+   * left out count, because a later search does not leave them out.
+   */
   readonly floor: Date;
 }
 
@@ -226,17 +229,17 @@ export function isPostDue(sql: ISql, since: Date | null) {
 
 /** Finds posts from `since` on; null: all. See `SearchFloor`. Leaves out those in `except`. */
 export function nextDue(sql: ISql, since: Date | null, except: readonly string[] = []) {
-  const leftOut = sql`(
+  const oldest = sql`least(min(scheduled_at), (
     select min(scheduled_at)
     from posts
     where status = 'scheduled'
     and id = any(${except as string[]}::uuid[])
-  )`;
+  ))`;
   return sql<[NextDue]>`
     select
       (extract(epoch from min(scheduled_at) - clock_timestamp()) * 1000)::float8 as due_ms,
-      (extract(epoch from least(min(scheduled_at), ${leftOut}) - clock_timestamp()) * 1000)::float8 as oldest_ms,
-      least(min(scheduled_at), clock_timestamp()) - interval '1 minute' as floor
+      (extract(epoch from ${oldest} - clock_timestamp()) * 1000)::float8 as oldest_ms,
+      least(${oldest}, clock_timestamp()) - interval '1 minute' as floor
     from posts
     where status = 'scheduled'
     and scheduled_at >= coalesce(${since}::timestamptz, '-infinity')
