@@ -93,3 +93,20 @@ test("the scheduler's search for due posts starts at a time that is before the n
   expect(await scheduleAt("1 day")).toBe(-60);
   expect(await scheduleAt("-1 hour")).toBe(-3_660);
 });
+
+test("the scheduler's search for due posts starts before a post that it leaves out, so that the next search without that exception finds it", async () => {
+  const { sql } = posts;
+  await posts.migrationSql`truncate posts cascade`;
+  const [stuck] = await sql<[{ id: string }]>`
+    insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
+      created_at, updated_at)
+    values (gen_random_uuid(), ${newWorkspace()}, 'scheduled', 'hello', '{}', '{}', '[]',
+      now() - interval '1 hour', 'rest', now(), now())
+    returning id`;
+
+  const [{ dueMs, floor }] = await nextDue(sql, null, [stuck.id]);
+  const [next] = await nextDue(sql, floor);
+
+  expect(dueMs).toBeNull();
+  expect(next.dueMs).toBeLessThan(-3_590_000);
+});

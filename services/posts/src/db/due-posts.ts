@@ -29,11 +29,14 @@ function latest(sql: ISql, { missedAfterMs }: Pick<DueOptions, "missedAfterMs">)
   return sql`now() - ${missedAfterMs}::float8 * interval '1 millisecond'`;
 }
 
-/** SQL condition on a post. */
+/**
+ * SQL condition on a post. Thousands may be left out: `not in` with a subquery looks an id up in a
+ * hash table, where `<> all` would compare it with each of them.
+ */
 function isAmong(sql: ISql, { ids = null, except = [] }: Pick<DueOptions, "ids" | "except">) {
   return sql`
     ${ids === null ? sql`true` : sql`id = any(${ids as string[]}::uuid[])`}
-    and ${except.length === 0 ? sql`true` : sql`id <> all(${except as string[]}::uuid[])`}`;
+    and ${except.length === 0 ? sql`true` : sql`id not in (select unnest(${except as string[]}::uuid[]))`}`;
 }
 
 /** SQL condition on a post: it has to be started, and is not too late. */
@@ -206,7 +209,10 @@ export interface NextDue {
   readonly dueMs: number | null;
   /** The same with the posts that were left out. */
   readonly oldestMs: number | null;
-  /** No scheduled post is due before this time, which is a minute ago or earlier. */
+  /**
+   * No scheduled post is due before this time, which is a minute ago or earlier. Those that were
+   * left out count, because a later search does not leave them out.
+   */
   readonly floor: Date;
 }
 
@@ -223,17 +229,17 @@ export function isPostDue(sql: ISql, since: Date | null) {
 
 /** Finds posts from `since` on; null: all. See `SearchFloor`. Leaves out those in `except`. */
 export function nextDue(sql: ISql, since: Date | null, except: readonly string[] = []) {
-  const leftOut = sql`(
+  const oldest = sql`least(min(scheduled_at), (
     select min(scheduled_at)
     from posts
     where status = 'scheduled'
     and id = any(${except as string[]}::uuid[])
-  )`;
+  ))`;
   return sql<[NextDue]>`
     select
       (extract(epoch from min(scheduled_at) - clock_timestamp()) * 1000)::float8 as due_ms,
-      (extract(epoch from least(min(scheduled_at), ${leftOut}) - clock_timestamp()) * 1000)::float8 as oldest_ms,
-      least(min(scheduled_at), clock_timestamp()) - interval '1 minute' as floor
+      (extract(epoch from ${oldest} - clock_timestamp()) * 1000)::float8 as oldest_ms,
+      least(${oldest}, clock_timestamp()) - interval '1 minute' as floor
     from posts
     where status = 'scheduled'
     and scheduled_at >= coalesce(${since}::timestamptz, '-infinity')

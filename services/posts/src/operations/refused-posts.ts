@@ -4,7 +4,8 @@ import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 
 const LEFT_OUT_MS = 60_000;
-const MAX_LEFT_OUT = 1_000;
+/** More posts than a replica can try within `LEFT_OUT_MS`, so that none is tried again earlier. */
+const MAX_LEFT_OUT = 20_000;
 
 /**
  * Posts that a job could not handle, although others of the same batch could. They are left out for
