@@ -532,13 +532,17 @@ function onRepeat<C extends Call>(snapshot: Snapshot<C>): Decision<C> {
   return changed(snapshot, repeated, { isReported: wakeAt > now });
 }
 
+/** For a platform that does not answer, or cannot be asked. */
+export function isSearchOver(now: Date, sendBefore: Date): boolean {
+  return now.getTime() - sendBefore.getTime() > GIVE_UP_MS;
+}
+
 function onLookAgain<C extends Call>(
   snapshot: Snapshot<C>,
   { afterMs, isIncomplete = false }: LookAgain,
 ): Decision<C> {
   const { call, now } = snapshot;
-  if (isIncomplete && now.getTime() - call.sendBefore.getTime() > GIVE_UP_MS)
-    return fail(snapshot, STILL_UNKNOWN);
+  if (isIncomplete && isSearchOver(now, call.sendBefore)) return fail(snapshot, STILL_UNKNOWN);
   const looks = call.looks + (isIncomplete ? 0 : 1);
   return changed(snapshot, { ...call, status: "unknown", wakeAt: after(now, afterMs), looks });
 }

@@ -195,6 +195,29 @@ test("a claim lets all tasks with the content of an open call rest at once, and 
   expect((await claim(sql)).tasks).toHaveLength(1);
 });
 
+test("a task that is too late is claimed to be ended, although the call of an equal one is open", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const backlog = { platform: "x", accounts: 1, perAccount: 3 } as const;
+  const [accountId = ""] = await insertBacklog(sql, backlog);
+  const ids = await sql<{ targetId: string }[]>`select target_id from publish_tasks`;
+  const [open, late] = ids.map(({ targetId }) => targetId);
+  await sql`
+    update publish_tasks
+    set content_hash = 'same', external_account_id = 'account',
+      status = case when target_id = ${open ?? ""} then 'unknown' else status end,
+      wake_at = case when target_id = ${open ?? ""} then now() + interval '1 hour' else wake_at end`;
+  await sql`
+    update publish_tasks
+    set publish_before = now(), wake_at = wake_at + interval '1 second'
+    where target_id = ${late ?? ""}`;
+
+  expect(await claim(sql)).toEqual({ tasks: [], hasMore: true });
+  await sql`update account_queues set publish_at = now() where account_id = ${accountId}`;
+
+  expect((await claim(sql)).tasks).toMatchObject([{ targetId: late, isTooLate: true }]);
+});
+
 test("claims skip an account that waits for a rate limit until the limit ends", async () => {
   await using database = await openDatabase();
   const { sql } = database;

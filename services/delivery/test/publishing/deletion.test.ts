@@ -179,6 +179,43 @@ test("a limit of our app that refuses a deletion holds the other deletions of th
 });
 
 test.each([
+  ["of our app", appLimitReached("platform_quota", "used up", 6 * 3_600_000)],
+  [
+    "of the account",
+    {
+      kind: "retryable",
+      code: "rate_limited",
+      message: "slow down",
+      retryAfterMs: 6 * 3_600_000,
+      isLimit: true,
+    } as const,
+  ],
+])(
+  "deletions that end before a limit %s does fail one after the other, and do not wait for it",
+  async (_name, limit) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const world = new World();
+    const { accountId } = world.addTarget();
+    const targets = [world.addTarget({ accountId }), world.addTarget({ accountId })];
+    await insertPublished(
+      sql,
+      targets.map((target) => ({ target, externalId: target.targetId })),
+    );
+    world.deletionReactions = [() => limit, () => limit];
+    await consume(
+      sql,
+      targets.map((target) => toDeletionRecord(target, target.targetId)),
+    );
+    await sql`update deletion_tasks set created_at = now() - interval '23 hours'`;
+    await using _worker = startWorker(database, world);
+
+    for (const target of targets) await expectDeletion(sql, target, "delete_failed", limit.code);
+    expect(world.deletes).toHaveLength(2);
+  },
+);
+
+test.each([
   ["reconnect_required", "account_reconnect_required"],
   ["disconnected", "account_disconnected"],
 ])(

@@ -84,6 +84,33 @@ test("a target whose content cannot be read keeps no other one that was claimed 
   expect((await readTask(database.sql, stuck)).status).not.toBe("failed");
 });
 
+test("a search ends as unknown an hour after it is too late to publish, while its content or its access token cannot be read", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const hourAgo = new Date(Date.now() - 3_500_000);
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  const young = world.addTarget({ publishBefore: hourAgo });
+  const noContent = world.addTarget({ publishBefore: before });
+  const noToken = world.addTarget({ publishBefore: before });
+  for (const { targetId } of [young, noContent]) world.unreadable.add(targetId);
+  world.account(noToken).status = "unreadable";
+  await request(sql, young);
+  await request(sql, noContent);
+  await request(sql, noToken);
+  await sql`
+    update publish_tasks
+    set status = 'unknown', unknown_count = 1, open_unknowns = 1, first_unknown_at = now() - interval '2 hours',
+      error_code = 'outcome_unknown', error_message = ''`;
+  await using _worker = startWorker(database, world);
+
+  for (const target of [noContent, noToken])
+    expect(await untilStatus(sql, target, "failed")).toMatchObject({
+      errorCode: "outcome_unknown",
+    });
+  expect((await readTask(sql, young)).status).not.toBe("failed");
+});
+
 test("the backlog of a platform that does not respond does not delay posts on other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();

@@ -167,8 +167,8 @@ export async function lockDeletions(
 }
 
 /**
- * Queued deletions of the accounts wait until an instant. Those that another transaction has locked
- * are left out, against deadlocks: each meets the limit itself.
+ * Queued deletions of the accounts wait until an instant. Each meets the limit itself if it would
+ * then be too late for it, or if another transaction has locked it (against deadlocks).
  */
 export async function delayDeletions(
   tx: TransactionSql,
@@ -183,6 +183,7 @@ export async function delayDeletions(
       select t.target_id, t.deletion, k.until
       from jsonb_to_recordset(${tx.json(rows)}) as k(account_id uuid, until timestamptz)
       join deletion_tasks t on t.account_id = k.account_id and t.status = 'queued' and t.wake_at < k.until
+        and k.until < t.created_at + interval '24 hours'
       for update of t skip locked
     )
     update deletion_tasks t

@@ -9,12 +9,13 @@ const MAX_RESTED = 1_000;
 
 /**
  * Until when the queued task `t` may not be sent, because the call of another target with the same
- * content is open on its account of the platform, of whichever workspace; null if it may, or if its
- * content is not known. A refused mark notes content and account.
+ * content is open on its account of the platform, of whichever workspace; null if it may, if its
+ * content is not known, or if it is too late, so that it is claimed and ends. A refused mark notes
+ * content and account.
  */
 export function restUntil(sql: ISql) {
   return sql`
-    case when t.status = 'queued' and t.content_hash is not null then (
+    case when t.status = 'queued' and t.content_hash is not null and t.publish_before > now() then (
       select greatest(now() + ${MIN_REST_SECONDS} * interval '1 second', case
           when o.status = 'unknown' then least(o.wake_at, now() + ${MAX_REST_SECONDS} * interval '1 second')
         end)
@@ -58,6 +59,7 @@ export async function restTasks(
         and t.content_hash = b.content_hash
         and t.status = 'queued'
         and t.wake_at <= now()
+        and t.publish_before > now()
         limit ${MAX_RESTED}
         for update skip locked
       ) as e

@@ -100,10 +100,11 @@ async function decideAndWrite(
         .filter((task) => !isLiveCheck(task))
         .map((task) => causedBy(deletionUpdated(task), task.cause && causeOf(task.cause))),
     );
-    const limits = decisions.flatMap(({ call, account }) =>
-      account?.kind === "limited" ? [{ ...call, ...account }] : [],
+    const limits = decisions.flatMap(({ changes, account }) =>
+      account?.kind === "limited" ? changes.map(({ call }) => ({ ...call, ...account })) : [],
     );
-    const delays = limits.filter(({ ofApp }) => ofApp === undefined);
+    // One that ends its deletion holds no account: the next would end only when it is over.
+    const delays = limits.filter(({ ofApp, status }) => ofApp === undefined && !isFinal(status));
     if (delays.length > 0) await delayAccounts(tx, delays);
     // A limit of our app that deletions met may count no publications (YouTube's units).
     const ofApp = limits.filter((limit) => limit.ofApp !== undefined);

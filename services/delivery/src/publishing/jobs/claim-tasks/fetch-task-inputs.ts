@@ -6,6 +6,7 @@ import {
   type TargetContent,
 } from "@postrider/contracts/posts/v1/target_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
+import { isSearchOver } from "#src/calls/decide.ts";
 import type { WorkEnd } from "#src/calls/worker.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
@@ -122,7 +123,7 @@ function toFetched(answer: Answer): FetchedTask {
       ? giveUp(task, attemptNumber, "outcome_unknown")
       : learned(task, attemptNumber, { kind: "not_wanted", fence });
   if (task.isTooLate && !isReconciling) return giveUp(task, attemptNumber, "missed");
-  if (credential === undefined) return { kind: "release", delayMs: UNREADABLE_MS };
+  if (credential === undefined) return withoutInputs(task, UNREADABLE_MS);
   switch (credential.accountStatus) {
     case "active":
       return { kind: "ready", ...answer, credential, attemptNumber: attemptInWork(task) };
@@ -133,11 +134,13 @@ function toFetched(answer: Answer): FetchedTask {
   }
 }
 
-/** Of a task for which a service refuses to answer. */
+/** Of a task whose content or access token cannot be read. */
 export function withoutInputs(task: ClaimedTask, delayMs: number): FetchedTask {
-  return task.isTooLate && task.status !== "reconciling"
-    ? giveUp(task, task.attemptNumber, "missed")
-    : { kind: "release", delayMs };
+  const { isTooLate, status, attemptNumber, claimedAt, sendBefore } = task;
+  if (status !== "reconciling" && isTooLate) return giveUp(task, attemptNumber, "missed");
+  if (status === "reconciling" && isSearchOver(claimedAt, sendBefore))
+    return giveUp(task, attemptNumber, "outcome_unknown");
+  return { kind: "release", delayMs };
 }
 
 /** Without a connector, releases the task for a process with a newer version. */

@@ -100,7 +100,7 @@ async function fetchGroup(
       fetched.set(task, withoutInputs(task, backOffMs(deps.random)));
       deps.logger.error(
         { err: error, targetId: task.targetId },
-        "the content or credentials of a target cannot be read; it is tried again until it is too late to publish it",
+        "the content or credentials of a target cannot be read; it is tried again until it is too late",
       );
     }
   } catch (error) {
