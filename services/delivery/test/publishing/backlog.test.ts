@@ -218,6 +218,31 @@ test("a task that is too late is claimed to be ended, although the call of an eq
   expect((await claim(sql)).tasks).toMatchObject([{ targetId: late, isTooLate: true }]);
 });
 
+test("a claim reads few of the other due tasks of an account whose first one rests behind an open call", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  await insertBacklog(sql, { platform: "x", accounts: 1, perAccount: 5_000 });
+  const ids = await sql<{ targetId: string }[]>`select target_id from publish_tasks limit 2`;
+  const [open, equal] = ids.map(({ targetId }) => targetId);
+  await sql`
+    update publish_tasks
+    set content_hash = 'same', external_account_id = 'account', wake_at = wake_at - interval '1 minute',
+      status = case when target_id = ${open ?? ""} then 'calling' else status end
+    where target_id in ${sql([open ?? "", equal ?? ""])}`;
+  await database.migrationSql`vacuum analyze publish_tasks`;
+
+  await sql.begin(async (tx) => {
+    expect(await claimTasks(tx, CLAIM)).toEqual({ tasks: [], hasMore: true });
+    expect(await rowsRead(tx)).toBeLessThan(2_000);
+  });
+  const resting = await sql`
+    select target_id
+    from publish_tasks
+    where status = 'queued'
+    and wake_at > now() - interval '1 minute'`;
+  expect(resting).toEqual([{ targetId: equal }]);
+});
+
 test("claims skip an account that waits for a rate limit until the limit ends", async () => {
   await using database = await openDatabase();
   const { sql } = database;

@@ -162,7 +162,7 @@ export async function claimHeads(tx: TransactionSql, options: ClaimOptions): Pro
       from claimed c
       where q.account_id = c.account_id
     )
-    select h.rest_until, h.content_hash, c.*, q.account_id
+    select h.wake_at as rest_from, h.rest_until, h.content_hash, c.*, q.account_id
     from queues q
     left join claimed c on c.account_id = q.account_id
     left join heads h on h.account_id = q.account_id and h.rest_until is not null`;

@@ -4,8 +4,8 @@ import type { TaskKey } from "#src/publishing/domain/task.ts";
 /** How long a task rests behind an equal call, which can end before its next search. */
 const MIN_REST_SECONDS = 1;
 const MAX_REST_SECONDS = 60;
-/** Limits the time of a claim. */
-const MAX_RESTED = 1_000;
+/** How many due tasks of an account are compared. Limits the time of a claim. */
+const MAX_COMPARED = 1_000;
 
 /**
  * Until when the queued task `t` may not be sent, because the call of another target with the same
@@ -27,15 +27,16 @@ export function restUntil(sql: ISql) {
     ) end`;
 }
 
-/** The account has a due task that may not be sent before `restUntil`. */
+/** The account has a task, due since `restFrom`, that may not be sent before `restUntil`. */
 export interface BlockedAccount {
   readonly accountId: string;
   readonly contentHash: string;
+  readonly restFrom: Date;
   readonly restUntil: Date;
 }
 
 /**
- * Lets the due tasks with that content rest, so that the next claim finds the other tasks of their
+ * Lets due tasks with that content rest, so that the next claim finds the other tasks of their
  * accounts. Locked tasks are skipped, because a claim never waits.
  */
 export async function restTasks(
@@ -45,24 +46,28 @@ export async function restTasks(
   const rows = blocked.map((account) => ({
     account_id: account.accountId,
     content_hash: account.contentHash,
+    rest_from: account.restFrom.toISOString(),
     rest_until: account.restUntil.toISOString(),
   }));
   await tx`
     with resting as (
-      select e.target_id, e.generation, b.rest_until
+      select t.target_id, t.generation, b.rest_until
       from jsonb_to_recordset(${tx.json(rows)})
-        as b(account_id uuid, content_hash text, rest_until timestamptz)
+        as b(account_id uuid, content_hash text, rest_from timestamptz, rest_until timestamptz)
       cross join lateral (
-        select t.target_id, t.generation
-        from publish_tasks t
-        where t.account_id = b.account_id
-        and t.content_hash = b.content_hash
-        and t.status = 'queued'
-        and t.wake_at <= now()
-        and t.publish_before > now()
-        limit ${MAX_RESTED}
-        for update skip locked
+        select target_id, generation, wake_at, content_hash, publish_before
+        from publish_tasks
+        where account_id = b.account_id
+        and status = 'queued'
+        and wake_at between b.rest_from and now()
+        order by wake_at
+        limit ${MAX_COMPARED}
       ) as e
+      join publish_tasks t on t.target_id = e.target_id and t.generation = e.generation
+        and t.status = 'queued' and t.wake_at = e.wake_at
+      where e.content_hash = b.content_hash
+      and e.publish_before > now()
+      for update of t skip locked
     )
     update publish_tasks t
     set wake_at = k.rest_until
