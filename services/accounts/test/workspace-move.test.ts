@@ -12,6 +12,7 @@ import { expect, test } from "vitest";
 import { claimRefresh } from "#src/db/credential-refreshes.ts";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { removalOptions } from "#src/jobs/remove-workspaces.ts";
+import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { type AccountsApp, createApp, createDatabase, DEPLOYMENT } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
@@ -64,7 +65,8 @@ async function open() {
       const row = rows.workspaces?.[0] ?? "";
       const begin = { workspaceId, row, manifestSha256: MANIFEST, handoverHash, cell: "us1" };
       await to.imports.beginWorkspaceImport(begin);
-      await openImport({ sql: database.sql, tables: EXPORTED_TABLES }).importAll(workspaceId, rows);
+      const given = { sql: database.sql, tables: EXPORTED_TABLES, rules: IMPORT_RULES };
+      await openImport(given).importAll(workspaceId, rows);
       const { publicKey } = await to.secrets.getTransferKey({ workspaceId });
       const { sealed } = await from.secrets.sealSecrets({ workspaceId, publicKey });
       await to.secrets.openSecrets({ workspaceId, sealed });
