@@ -166,7 +166,9 @@ function writeArtifacts(
   made: { version: string; commit: string; digests: Digests },
 ): readonly string[] {
   const folder = join(root, "release");
-  mkdirSync(folder, { recursive: true });
+  // `ssh-keygen` would keep the signature of a former file.
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
   const sbom = `${run(process.execPath, "scripts/sbom.ts")}\n`;
   const sbomSha256 = createHash("sha256").update(sbom).digest("hex");
   const [, baseImage = ""] = /^ARG NODE_IMAGE=(\S+)/m.exec(readText("Dockerfile")) ?? [];
