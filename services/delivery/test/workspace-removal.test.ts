@@ -8,6 +8,7 @@ import {
   removeWorkspace,
   stopped,
 } from "@postrider/shared/testing/workspace-removal";
+import { recordImport } from "@postrider/shared/workspaces/import-state";
 import { expect, test } from "vitest";
 import { stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
 import { deliveryRemoval } from "#src/publishing/jobs/remove-workspaces.ts";
@@ -51,6 +52,17 @@ test("the removal of a workspace leaves no row of it in any table of delivery, a
 
   await expectRemoved(database.migrationSql, ids, before);
   expect(reports.at(-1)?.isDone).toBe(true);
+});
+
+test("the removal of an import that was never released does not wait for calls that only the other installation made", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const ids = await fillTwoWorkspaces(database);
+  await sql`update publish_tasks set status = 'unknown', wake_at = now() + interval '400 days'`;
+  const { prepare } = deliveryRemoval(sql);
+  expect(await prepare?.(stopped(ids.removed))).toBe(false);
+  await sql.begin((tx) => recordImport(tx, ids.removed, "workspace.import"));
+  expect(await prepare?.(stopped(ids.removed))).toBe(true);
 });
 
 test("the removal of a workspace deletes its webhook history in all partitions, and that of no other workspace", async () => {

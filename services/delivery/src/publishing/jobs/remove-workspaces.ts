@@ -1,6 +1,7 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import { isImporting } from "@postrider/shared/workspaces/import-state";
 import {
   startRemovingWorkspaces,
   type WorkspaceRemovalOptions,
@@ -35,7 +36,11 @@ export function deliveryRemoval(
       asksAt = performance.now() + ASK_MS;
     },
     prepare: async (workspace) => {
-      if (await hasOpenCalls(sql, workspace.workspaceId)) return false;
+      const { workspaceId } = workspace;
+      // Rows of an import that was not released wait for its release: this installation has made no
+      // call of theirs.
+      if (!(await isImporting(sql, workspaceId)) && (await hasOpenCalls(sql, workspaceId)))
+        return false;
       await removeUnnamedRows(sql, workspace);
       return true;
     },
