@@ -4,6 +4,7 @@ import {
   type ImportedRow,
   isDay,
   isInstant,
+  isObject,
   text,
   values,
 } from "./column-checks.ts";
@@ -52,7 +53,7 @@ const isNone: ColumnCheck = () => false;
 
 /** By type: what a value must be, and what also holds for a column without a check. */
 const TYPES: Readonly<Record<string, readonly [ColumnCheck, otherwise: ColumnCheck]>> = {
-  integer: [between(0, MAX_INTEGER), isAny],
+  integer: [Number.isInteger, between(0, MAX_INTEGER)],
   bigint: [between(0, Number.MAX_SAFE_INTEGER), isAny],
   version: [between(0, MAX_INTEGER), isAny],
   boolean: [(value) => typeof value === "boolean", isAny],
@@ -108,8 +109,7 @@ export function parseRow(line: string, rules: RowRules): ParsedRow {
 function parseObject(line: string): ImportedRow | undefined {
   try {
     const row: unknown = JSON.parse(line);
-    const isRow = typeof row === "object" && row !== null && !Array.isArray(row);
-    return isRow ? (row as ImportedRow) : undefined;
+    return isObject(row) ? row : undefined;
   } catch {
     return undefined;
   }

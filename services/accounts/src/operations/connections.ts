@@ -23,9 +23,9 @@ const RETRY_MS = 1_000;
  * Of a workspace. Lists of accounts are not paged, and each is converted in one piece. Requests at
  * the same time may exceed it by a few.
  */
-const MAX_ACCOUNTS = 1_000;
+export const MAX_ACCOUNTS = 1_000;
 /** With the disconnected ones of a workspace, past which its lists are read. */
-const MAX_KNOWN_ACCOUNTS = 10_000;
+export const MAX_KNOWN_ACCOUNTS = 10_000;
 
 /**
  * Asks the platform which account the entered credentials belong to.

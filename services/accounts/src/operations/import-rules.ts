@@ -1,6 +1,7 @@
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { anyObject, text, values } from "@postrider/shared/workspaces/column-checks";
 import type { ImportRules } from "@postrider/shared/workspaces/import-service";
+import { MAX_ACCOUNTS, MAX_KNOWN_ACCOUNTS } from "#src/operations/connections.ts";
 
 /** The settings of an account are some hundred bytes. */
 const MAX_SETTINGS_BYTES = 16 * 1024;
@@ -12,8 +13,8 @@ export const IMPORT_RULES: ImportRules = {
       permissions: values(200, text(2048)),
       traits: values(50, text(2048)),
     },
-    // One grant of a login, of at most 1,000, may have taken a workspace above its 10,000.
-    max: { count: 11_000, where: "true" },
+    // The last grant of a login may have taken the workspace above its limit.
+    max: { count: MAX_KNOWN_ACCOUNTS + MAX_ACCOUNTS, where: "true" },
   },
   account_settings: {
     columns: { settings: anyObject(MAX_SETTINGS_BYTES) },

@@ -10,7 +10,7 @@ import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { between, type ImportedRow } from "@postrider/shared/workspaces/column-checks";
 import { readColumns } from "@postrider/shared/workspaces/import-rows";
 import { recordImport } from "@postrider/shared/workspaces/import-state";
-import { parseRow } from "@postrider/shared/workspaces/imported-row";
+import { type ColumnChecks, parseRow } from "@postrider/shared/workspaces/imported-row";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import {
   endImport,
@@ -30,12 +30,14 @@ const SHA256 = /^[\da-f]{64}$/;
 /** Of `newId`. Ids of another form have a meaning: the nil id, and the installation's own. */
 const WORKSPACE_ID = /^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[\da-f]{4}-[\da-f]{12}$/;
 
-/** The largest that an operator can set. */
+/** The largest limit that an operator can set. Limits are not counted up. */
 const MAX_LIMIT = 2 ** 31 - 1;
 
-function isLimit(value: unknown, min: number): boolean {
-  return value === null || between(min, MAX_LIMIT)(value, {});
-}
+const CHECKS: ColumnChecks = {
+  requests_per_minute: between(1, MAX_LIMIT),
+  monthly_quota: between(0, MAX_LIMIT),
+  daily_quota: between(0, MAX_LIMIT),
+};
 
 /** The two columns about its deletion say only that the exported workspace was stopped. */
 function toWorkspace(row: ImportedRow): ImportedWorkspace | undefined {
@@ -45,10 +47,7 @@ function toWorkspace(row: ImportedRow): ImportedWorkspace | undefined {
     typeof name === "string" &&
     isName(name) &&
     typeof verified === "boolean" &&
-    typeof created_at === "string" &&
-    isLimit(requests_per_minute, 1) &&
-    isLimit(monthly_quota, 0) &&
-    isLimit(daily_quota, 0);
+    typeof created_at === "string";
   if (!isValid) return undefined;
   return {
     id: String(id),
@@ -66,12 +65,7 @@ async function parseWorkspace(
   { workspaceId, row: text }: BeginWorkspaceImportRequest,
 ): Promise<ImportedWorkspace> {
   const columns = await readColumns(sql, "workspaces", EXPORTED_TABLES.workspaces);
-  // Limits are not counted up, so that they may be larger than other numbers of an import.
-  const read = columns.map(({ name, type }) => ({
-    name,
-    type: type === "integer" ? "bigint" : type,
-  }));
-  const parsed = parseRow(text, { columns: read, workspaceId, owner: "id" });
+  const parsed = parseRow(text, { columns, workspaceId, owner: "id", checks: CHECKS });
   const workspace = parsed.kind === "row" ? toWorkspace(parsed.row) : undefined;
   if (workspace === undefined) throw invalidRequest([{ code: "invalid", path: "/row" }]);
   return workspace;
