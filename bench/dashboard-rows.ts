@@ -5,6 +5,8 @@ import type postgres from "postgres";
 
 const PICTURES = 100;
 const COMMENTS = 2_000;
+/** Of the reader, whose month the posts are in. */
+export const TIME_ZONE = "Asia/Seoul";
 
 /**
  * Fills the workspace of a stack with posts on one to five of its accounts, pictures and comments.
@@ -52,7 +54,7 @@ async function insertPosts(local: LocalStack, sql: postgres.Sql, rows: Rows): Pr
       at, case when n % 3 = 0 then 'dashboard' else 'rest' end, at - interval '9 days',
       case when at <= now() + interval '2 hours' then at end, now(), '{}'
     from (
-      select n, date_trunc('month', now()) + interval '1 month' +
+      select n, (date_trunc('month', now() at time zone ${TIME_ZONE}) + interval '1 month') at time zone ${TIME_ZONE} +
         (${inMonth}::int - n) * interval '29 days' / ${inMonth}::int as at
       from generate_series(1, ${posts}::int) as n
     ) as placed`;

@@ -8,8 +8,8 @@ import type { Browser, Page } from "playwright-core";
 import postgres from "postgres";
 import { launchBrowser } from "../e2e/support/observers/browser.ts";
 import { openDashboard } from "../e2e/support/observers/dashboard.ts";
-import { fillWorkspace } from "./dashboard-rows.ts";
-import { type MainThreadWork, watchMainThread } from "./main-thread.ts";
+import { fillWorkspace, TIME_ZONE } from "./dashboard-rows.ts";
+import { type MainThreadWork, preferBrowser, watchMainThread } from "./main-thread.ts";
 import { percentile } from "./measure.ts";
 import { startBenchSystem } from "./system.ts";
 
@@ -18,7 +18,9 @@ const ROUNDS = Number(process.argv[3] ?? 5);
 const MONTH = 1_000;
 /** Rows that are loaded and scrolled through, at most. */
 const ROWS = 1_000;
-const WHEEL_PX = 300;
+/** In each frame: a wheel that is turned as fast as a hand can, and more than twice as fast. */
+const FAST_PX = 120;
+const FASTER_PX = 300;
 /** While a reader looks at a list, the page prepares its other screens. */
 const LOOK_MS = 3_000;
 /** A list that does not grow for this number of turns of the wheel has ended. */
@@ -67,12 +69,12 @@ async function watch(browser: Browser, page: Page, act: () => Promise<number>): 
 }
 
 /** Turns the wheel over a list, which reads on at its end, until there are enough rows. */
-async function scroll(page: Page, row: string): Promise<number> {
+async function scroll(page: Page, row: string, wheelPx: number): Promise<number> {
   const startedAt = performance.now();
   let still = 0;
   let rows = 0;
   while (rows < ROWS && still < STILL_TURNS) {
-    await page.mouse.wheel(0, WHEEL_PX);
+    await page.mouse.wheel(0, wheelPx);
     const before = rows;
     rows = await page.evaluate<number>(
       `new Promise(requestAnimationFrame).then(() => ${count(row)})`,
@@ -128,6 +130,13 @@ interface Measurement {
   readonly act: Act;
 }
 
+const ROWS_OF_LIST = { first: "[data-row]", row: "[data-row], [data-far]" };
+const LISTS = [
+  { name: "posts", ...ROWS_OF_LIST },
+  { name: "media", first: "main li img", row: "main li" },
+  { name: "comments", ...ROWS_OF_LIST },
+];
+
 const MEASUREMENTS: readonly Measurement[] = [
   { name: "first visit: posts", act: openPosts },
   { name: "next visit: posts", prepare: openPosts, act: openPosts },
@@ -156,21 +165,13 @@ const MEASUREMENTS: readonly Measurement[] = [
       return await press(page, '[aria-label="Next month"]', isNext);
     },
   },
-  {
-    name: "posts, scrolled",
-    prepare: async (page) => await openList(page, "/app/posts", "[data-row]"),
-    act: async (page) => await scroll(page, "[data-row], [data-far]"),
-  },
-  {
-    name: "media, scrolled",
-    prepare: async (page) => await openList(page, "/app/media", "main li img"),
-    act: async (page) => await scroll(page, "main li"),
-  },
-  {
-    name: "comments, scrolled",
-    prepare: async (page) => await openList(page, "/app/comments", "[data-row]"),
-    act: async (page) => await scroll(page, "[data-row], [data-far]"),
-  },
+  ...[FAST_PX, FASTER_PX].flatMap((wheelPx) =>
+    LISTS.map(({ name, first, row }) => ({
+      name: `${name}, scrolled by ${wheelPx} px a frame`,
+      prepare: async (page: Page) => await openList(page, `/app/${name}`, first),
+      act: async (page: Page) => await scroll(page, row, wheelPx),
+    })),
+  ),
 ];
 
 await using system = await startBenchSystem("postgres");
@@ -184,6 +185,7 @@ await fillWorkspace(local, sql, { posts: POSTS, inMonth: MONTH });
 await sql.end();
 
 const browser = await launchBrowser();
+if (!preferBrowser()) console.log("The browser shares the processors equally with the services.");
 await using login = await openDashboard(
   browser,
   { operate: async <T>(...args: readonly string[]) => (await system.operate(...args)) as T },
@@ -196,7 +198,7 @@ async function measure({ prepare, act }: Measurement): Promise<Sample> {
     storageState,
     baseURL: local.baseUrl,
     locale: "en-GB",
-    timezoneId: "Asia/Seoul",
+    timezoneId: TIME_ZONE,
     viewport: { width: 1440, height: 900 },
   });
   const page = await context.newPage();

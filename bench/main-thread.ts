@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { Browser, Page } from "playwright-core";
 
 /** What the main thread of a page did in a time, in milliseconds. */
@@ -51,4 +52,25 @@ export async function watchMainThread(
     longestMs: Math.max(0, ...ms(({ dur }) => dur)),
     longestCpuMs: Math.max(0, ...cpu),
   };
+}
+
+const BEFORE_SERVICES = "-15";
+
+/**
+ * Lets the browser that this process started go before the services, because the browser of a
+ * reader does not share the processors of the server. Returns whether the system allows it: Linux
+ * does to root, for the whole session (`autogroup` in sched(7)) of each child that is a browser.
+ */
+export function preferBrowser(): boolean {
+  const children = `/proc/${process.pid}/task/${process.pid}/children`;
+  if (!existsSync(children)) return false;
+  try {
+    for (const pid of readFileSync(children, "utf8").trim().split(" ")) {
+      const isBrowser = /chrom/.test(readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+      if (isBrowser) writeFileSync(`/proc/${pid}/autogroup`, BEFORE_SERVICES);
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
