@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { startPostsForFile } from "./fixture.ts";
@@ -22,13 +23,14 @@ const TAKEN = 12_000;
 
 /**
  * Creates 100 rules with 48 times, and takes the first 12,000 of their slots. Returns when the last
- * of them is.
+ * of them is. Rules that end on different days are searched one after the other.
  */
-async function fillQueue(workspaceId: string): Promise<Date> {
+async function fillQueue(workspaceId: string, firstEnd: string | null = null): Promise<Date> {
   await posts.sql`
-    insert into queue_slot_rules (id, workspace_id, name, weekdays, times, timezone, created_at, updated_at)
-    select gen_random_uuid(), ${workspaceId}, 'rule', ${[...WEEKDAYS]}::text[], ${TIMES}::text[], 'UTC', now(), now()
-    from generate_series(1, 100)`;
+    insert into queue_slot_rules (id, workspace_id, name, weekdays, times, timezone, ends_on, created_at, updated_at)
+    select gen_random_uuid(), ${workspaceId}, 'rule', ${[...WEEKDAYS]}::text[], ${TIMES}::text[], 'UTC',
+      ${firstEnd}::text::date + n, now(), now()
+    from generate_series(1, 100) as n`;
   const [row] = await posts.migrationSql<{ last: Date }[]>`
     with slot as (
       select gen_random_uuid() as id, date_bin('30 minutes', now(), 'epoch') + step * interval '30 minutes' as at
@@ -99,6 +101,58 @@ test("requests of a workspace with 100 rules of 48 times and 12,000 queued posts
       posts.slots.updateQueueSlotRule({ workspaceId, id: rule?.id ?? "", name: "other" }),
     ),
   ).toBeLessThan(MAX_HOLD_MS);
+});
+
+test("no transaction of the database is open while a queue slot is searched for", async () => {
+  const { workspaceId, create } = workspaceOf(posts);
+  const last = await fillQueue(workspaceId, "2099-01-01");
+  let isCreated = false;
+  const created = create({ queueSlot: true }).finally(() => {
+    isCreated = true;
+  });
+  const open: string[] = [];
+  while (!isCreated) {
+    const rows = await posts.sql<{ query: string }[]>`
+      select query
+      from pg_stat_activity
+      where datname = current_database()
+      and state = 'idle in transaction'
+      and query like '%json_agg%slot_at%'`;
+    open.push(...rows.map(({ query }) => query));
+  }
+  expect(open).toEqual([]);
+  expect(msOf((await created).scheduledAt)).toBe(last.getTime() + HALF_HOUR_MS);
+});
+
+test("a slot that is taken, or a rule that changes, while a post waits for its slot makes it search again", async () => {
+  const { workspaceId, create, draft } = workspaceOf(posts);
+  const { id: draftId } = await draft();
+  const { rule } = await posts.slots.createQueueSlotRule({
+    workspaceId,
+    ...{ name: "rule", weekdays: [...WEEKDAYS], times: TIMES, timezone: "UTC" },
+  });
+  const [first, second] = (rule?.nextSlots ?? []).map(timestampDate);
+  const { promise: waiting, resolve: isWaiting } = Promise.withResolvers<void>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const holder = posts.migrationSql.begin(async (tx) => {
+    await tx`select 1 from queue_slot_rules where workspace_id = ${workspaceId} for update`;
+    isWaiting();
+    await ended;
+    await tx`
+      insert into slot_assignments (workspace_id, slot_at, post_id, rule_id)
+      values (${workspaceId}, ${first ?? null}, ${draftId}, ${rule?.id ?? null})`;
+    await tx`update queue_slot_rules set name = 'other', updated_at = now() where workspace_id = ${workspaceId}`;
+  });
+  await waiting;
+  const created = create({ queueSlot: true });
+  await eventually(async () => {
+    const rows = await posts.sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length > 0;
+  });
+  end();
+  await holder;
+  expect(msOf((await created).scheduledAt)).toBe(second?.getTime());
 });
 
 test("a workspace that adds many rules at once leaves connections to the database for other workspaces", async () => {

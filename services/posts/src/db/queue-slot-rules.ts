@@ -37,21 +37,32 @@ export async function listQueueSlotRuleRows(
     order by id desc`;
 }
 
+/** In id order. */
+function activeRules(sql: ISql, workspaceId: string) {
+  return sql<QueueSlotRuleRow[]>`
+    select ${ruleColumns(sql)}
+    from queue_slot_rules
+    where workspace_id = ${workspaceId}
+    and status = 'active'
+    order by id`;
+}
+
+export async function listActiveRules(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly QueueSlotRuleRow[]> {
+  return await activeRules(sql, workspaceId);
+}
+
 /**
- * In id order. A transaction that assigns a slot takes these locks first, so concurrent posts
- * choose one after the other, and none chooses a taken slot.
+ * A transaction that assigns a slot takes these locks first, so concurrent posts get theirs one
+ * after the other, and none gets a taken one.
  */
 export async function lockActiveRules(
   tx: TransactionSql,
   workspaceId: string,
 ): Promise<readonly QueueSlotRuleRow[]> {
-  return await tx<QueueSlotRuleRow[]>`
-    select ${ruleColumns(tx)}
-    from queue_slot_rules
-    where workspace_id = ${workspaceId}
-    and status = 'active'
-    order by id
-    for no key update`;
+  return await tx<QueueSlotRuleRow[]>`${activeRules(tx, workspaceId)} for no key update`;
 }
 
 export async function lockQueueSlotRule(

@@ -1,4 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { QueueSlot } from "#src/domain/next-slots.ts";
 
 /** The caller must also set the post's `queue_slot_rule_id` to null. */
 export async function freeSlot(
@@ -26,4 +27,20 @@ export async function listTakenSlots(
     where workspace_id = ${workspaceId}
     and slot_at > ${after}`;
   return row?.slots ?? [];
+}
+
+/** Neither taken nor over, under the locks of the workspace's rules. */
+export async function isSlotFree(
+  tx: TransactionSql,
+  workspaceId: string,
+  { slotAt }: QueueSlot,
+): Promise<boolean> {
+  const [row] = await tx<{ isFree: boolean }[]>`
+    select ${slotAt}::timestamptz > clock_timestamp() and not exists (
+      select 1
+      from slot_assignments
+      where workspace_id = ${workspaceId}
+      and slot_at = ${slotAt}
+    ) as is_free`;
+  return row?.isFree ?? false;
 }

@@ -1,4 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { readClock } from "@postrider/shared/postgres/clock";
+import { listActiveRules } from "#src/db/queue-slot-rules.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import {
   nextFreeSlot,
@@ -30,14 +32,18 @@ export async function findShownSlots(
   return await search(nextFreeSlots(rules, { after: now, taken, count: SHOWN_SLOTS }));
 }
 
-/** Undefined if the next year has none. */
-export async function findNextSlot(
-  sql: ISql,
-  rules: readonly QueueSlotRule[],
-  { workspaceId, now }: Scope,
-): Promise<QueueSlot | undefined> {
+export interface FoundSlot {
+  readonly slot: QueueSlot;
+  /** The active rules that it was found with. */
+  readonly rules: readonly QueueSlotRule[];
+}
+
+/** The next one by the database's clock; undefined if the next year has none. */
+export async function findNextSlot(sql: ISql, workspaceId: string): Promise<FoundSlot | undefined> {
+  const [rules, now] = await Promise.all([listActiveRules(sql, workspaceId), readClock(sql)]);
   const taken = createTakenSlots(await listTakenSlots(sql, workspaceId, now));
-  return await search(nextFreeSlot(rules, { after: now, taken }));
+  const slot = await search(nextFreeSlot(rules, { after: now, taken }));
+  return slot === undefined ? undefined : { slot, rules };
 }
 
 /** A long search runs in slices, so that it keeps no other request waiting. */

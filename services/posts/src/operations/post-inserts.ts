@@ -1,13 +1,16 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import { unavailable } from "@postrider/shared/errors";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { isInfrastructureError, type ISql, type Sql } from "@postrider/shared/postgres";
-import { readClock } from "@postrider/shared/postgres/clock";
 import { isLockTimeout } from "@postrider/shared/postgres/idempotency";
 import { insertPosts, type InsertRefusal } from "#src/db/insert-posts.ts";
 import type { NewPost, PostRecords } from "#src/db/new-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
 import { isDeadlock, isRefused } from "#src/db/refusal.ts";
+import { isSlotFree } from "#src/db/slot-assignments.ts";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
-import { findNextSlot } from "#src/operations/find-free-slots.ts";
+import { findNextSlot, type FoundSlot } from "#src/operations/find-free-slots.ts";
 import { Gatherer, type Gatherable } from "#src/operations/gatherer.ts";
 
 export interface BuiltPost {
@@ -28,16 +31,31 @@ export type InsertResult =
   | { readonly refusal: InsertRefusal; readonly built: BuiltPost }
   | { readonly refusal: "no_slot" };
 
-/** Inserts posts in the order in which they arrive, many with one statement and one commit. */
-export type PostInserts = Pick<Gatherer<PendingPost, InsertResult>, "submit" | "submitAlone">;
+export interface PostInserts {
+  /** In the order in which they arrive, many with one statement and one commit. */
+  readonly submit: (post: PendingPost) => Promise<InsertResult>;
+  readonly submitAlone: (post: PendingPost) => Promise<InsertResult>;
+}
+
+interface ReadyPost extends Gatherable {
+  readonly workspaceId: string;
+  readonly built: BuiltPost;
+  readonly found?: FoundSlot;
+}
+
+/** One post of a workspace at a time: the next search would find the same slot. */
+const SEARCHES = { total: Infinity, perKey: 1, maxWaiting: Infinity, maxWaitMs: 10_000 };
+/** How often a slot is searched again because another replica was first or a rule has changed. */
+const MAX_SEARCHES = 20;
+const NO_SLOT = { refusal: "no_slot" } as const;
 
 /**
- * A post for a queue slot is inserted alone, because the search for its slot can be long: the posts
- * of other workspaces would wait for it in the same transaction.
+ * A post for a queue slot is inserted alone. Its slot is searched before the transaction, because a
+ * long search waits for the work of other requests, and then compared under the lock.
  */
 export function createPostInserts(sql: Sql): PostInserts {
-  const gatherer = new Gatherer<PendingPost, InsertResult>({
-    handle: (pending) => insertPending(sql, pending),
+  const gatherer = new Gatherer<ReadyPost, InsertResult | undefined>({
+    handle: (ready) => insertReady(sql, ready),
     isOfItem: (error) =>
       isRefused(error) ||
       isLockTimeout(error) ||
@@ -46,41 +64,52 @@ export function createPostInserts(sql: Sql): PostInserts {
       isDeadlock(error) ||
       !isInfrastructureError(error),
   });
-  const submitAlone: PostInserts["submitAlone"] = (post) => gatherer.submitAlone(post);
+  const searches = new Semaphore(SEARCHES);
+  const insert = async (
+    { source, ...post }: PendingPost,
+    road: "submit" | "submitAlone",
+  ): Promise<InsertResult> => {
+    if (typeof source !== "function")
+      return (await gatherer[road]({ ...post, built: source })) ?? NO_SLOT;
+    using _turn = await searches.acquire({ key: post.workspaceId });
+    for (let count = 0; count < MAX_SEARCHES; count += 1) {
+      const found = await findNextSlot(sql, post.workspaceId);
+      if (found === undefined) return NO_SLOT;
+      const result = await gatherer.submitAlone({ ...post, built: source(found.slot), found });
+      if (result !== undefined) return result;
+    }
+    throw unavailable();
+  };
   return {
-    submit: (post) =>
-      typeof post.source === "function" ? submitAlone(post) : gatherer.submit(post),
-    submitAlone,
+    submit: (post) => insert(post, "submit"),
+    submitAlone: (post) => insert(post, "submitAlone"),
   };
 }
 
-async function insertPending(
+/** Undefined for a post whose slot is not free any more. */
+async function insertReady(
   sql: Sql,
-  pending: readonly PendingPost[],
-): Promise<readonly InsertResult[]> {
-  const built: BuiltPost[] = [];
-  for (const { workspaceId, source } of pending) {
-    if (typeof source === "function") return [await insertQueued(sql, workspaceId, source)];
-    built.push(source);
-  }
-  return await insertBuilt(sql, built);
+  ready: readonly ReadyPost[],
+): Promise<readonly (InsertResult | undefined)[]> {
+  const [post] = ready;
+  if (post?.found !== undefined) return [await insertAtSlot(sql, post, post.found)];
+  return await insertBuilt(
+    sql,
+    ready.map(({ built }) => built),
+  );
 }
 
-const NO_SLOT = { refusal: "no_slot" } as const;
-
 /** Locks on the rules keep other posts from the same slot. */
-async function insertQueued(
+async function insertAtSlot(
   sql: Sql,
-  workspaceId: string,
-  build: (slot: QueueSlot) => BuiltPost,
-): Promise<InsertResult> {
+  { workspaceId, built }: ReadyPost,
+  { slot, rules }: FoundSlot,
+): Promise<InsertResult | undefined> {
   return await sql.begin(async (tx) => {
-    const rules = await lockActiveRules(tx, workspaceId);
-    // The database's clock is read after the locks are taken: a queue slot may pass while the
-    // transaction waits.
-    const now = await readClock(tx);
-    const slot = await findNextSlot(tx, rules, { workspaceId, now });
-    const [result = NO_SLOT] = slot === undefined ? [] : await insertBuilt(tx, [build(slot)]);
+    const locked = await lockActiveRules(tx, workspaceId);
+    // A slot may pass while the transaction waits.
+    const isFree = isDeepStrictEqual(locked, rules) && (await isSlotFree(tx, workspaceId, slot));
+    const [result] = isFree ? await insertBuilt(tx, [built]) : [];
     return result;
   });
 }
