@@ -83,10 +83,6 @@ create unique index media_object on media (object_key) where object_key is not n
 
 create unique index media_delivery_object on media (delivery_key) where delivery_key is not null;
 
--- Adds up the bytes that a workspace stores without reading its rows of media.
-create index media_storage on media (workspace_id) include (status, bytes, delivery_bytes, delivery_key)
-  where status <> 'rejected' or object_key is not null;
-
 -- An upload grant is kept as long as its media, so that a second upload with the grant gets another error than an
 -- upload without a grant.
 create table upload_grants (
@@ -135,9 +131,6 @@ create table media_renditions (
 -- No two renditions share an object of the object store.
 create unique index media_renditions_object on media_renditions (object_key) where object_key is not null;
 
--- Adds up the bytes of a workspace's renditions.
-create index media_renditions_storage on media_renditions (workspace_id) include (bytes) where bytes is not null;
-
 -- Use of media by posts, and the limit of storage
 
 -- The usages of media by posts. A row is written before the posts service commits the post version.
@@ -154,6 +147,108 @@ create table media_usages (
   noted_at timestamptz not null default now(),
   primary key (media_id, post_id)
 );
+
+-- What a workspace stores, kept by the triggers below: a workspace can have a million files, too many to add up for each
+-- upload.
+create table storage_usage (
+  workspace_id uuid primary key,
+  -- Bytes of stored files and of their renditions, also of media that are being deleted.
+  used_bytes bigint not null,
+  -- Bytes of pending uploads, as declared.
+  reserved_bytes bigint not null,
+  -- Number of uploads that are not complete, and of deleted ones whose file may still arrive.
+  uploads int not null,
+  -- Number of rows of media, also of rejected ones.
+  files int not null
+) with (fillfactor = 50);
+
+-- Further changes of `storage_usage`, made while another transaction had the lock of the workspace's storage, so that
+-- none waits for another. Whoever has the lock next adds them.
+create table storage_changes (
+  id bigint generated always as identity primary key,
+  workspace_id uuid not null,
+  used_bytes bigint not null,
+  reserved_bytes bigint not null,
+  uploads int not null,
+  files int not null
+);
+
+create index storage_changes_workspace on storage_changes (workspace_id);
+
+-- A smaller file counts with this size: it also takes a row and a block of the disk.
+create function file_bytes(bytes bigint) returns bigint language sql immutable as $$
+  select case when bytes is null then 0 else greatest(bytes, 16384) end
+$$;
+
+create function storage_of(
+  m media, out used_bytes bigint, out reserved_bytes bigint, out uploads int, out files int
+) language sql immutable as $$
+  select
+    case when m.status <> 'pending' then stored else 0 end,
+    case when m.status = 'pending' then stored else 0 end,
+    (m.status <> 'rejected' and m.delivery_bytes is null)::int,
+    (m.id is not null)::int
+  from (
+    select case
+      when m.status = 'rejected' and m.object_key is null then 0
+      else file_bytes(m.bytes) + case when m.delivery_key is null then 0 else file_bytes(m.delivery_bytes) end
+    end as stored
+  ) as file
+$$;
+
+create function add_storage(id uuid, more_used bigint, more_reserved bigint, more_uploads int, more_files int)
+returns void language plpgsql as $$
+begin
+  if (more_used, more_reserved, more_uploads, more_files) = (0, 0, 0, 0) then
+    return;
+  end if;
+  if pg_try_advisory_xact_lock(hashtext('media.storage'), hashtext(id::text)) then
+    insert into storage_usage as usage (workspace_id, used_bytes, reserved_bytes, uploads, files)
+    values (id, more_used, more_reserved, more_uploads, more_files)
+    on conflict (workspace_id) do update
+    set used_bytes = usage.used_bytes + excluded.used_bytes,
+      reserved_bytes = usage.reserved_bytes + excluded.reserved_bytes,
+      uploads = usage.uploads + excluded.uploads,
+      files = usage.files + excluded.files;
+  else
+    insert into storage_changes (workspace_id, used_bytes, reserved_bytes, uploads, files)
+    values (id, more_used, more_reserved, more_uploads, more_files);
+  end if;
+end
+$$;
+
+create function count_media() returns trigger language plpgsql as $$
+declare
+  was record := storage_of(old);
+  is_now record := storage_of(new);
+begin
+  perform add_storage(
+    coalesce(new.workspace_id, old.workspace_id),
+    coalesce(is_now.used_bytes, 0) - coalesce(was.used_bytes, 0),
+    coalesce(is_now.reserved_bytes, 0) - coalesce(was.reserved_bytes, 0),
+    coalesce(is_now.uploads, 0) - coalesce(was.uploads, 0),
+    coalesce(is_now.files, 0) - coalesce(was.files, 0)
+  );
+  return null;
+end
+$$;
+
+create trigger count_media
+  after insert or delete or update of status, object_key, bytes, delivery_key, delivery_bytes on media
+  for each row execute function count_media();
+
+create function count_rendition() returns trigger language plpgsql as $$
+begin
+  perform add_storage(
+    coalesce(new.workspace_id, old.workspace_id), file_bytes(new.bytes) - file_bytes(old.bytes), 0, 0, 0
+  );
+  return null;
+end
+$$;
+
+create trigger count_rendition
+  after insert or delete or update of bytes on media_renditions
+  for each row execute function count_rendition();
 
 -- Limits of workspaces that differ from the default of the media service.
 create table storage_limits (

@@ -1,5 +1,5 @@
 import { newId } from "@postrider/shared/ids";
-import type { Sql } from "@postrider/shared/postgres";
+import type { ISql, Sql } from "@postrider/shared/postgres";
 import { afterAll, expect, test } from "vitest";
 import { lockStorage, MIN_FILE_BYTES, readStorage } from "#src/db/storage.ts";
 import { checkStorage, createStorageTurns } from "#src/operations/storage-limit.ts";
@@ -150,4 +150,77 @@ test("an import beyond the storage limit of its workspace is refused and leaves 
   await expect(importWith(MIN_FILE_BYTES - 1)).rejects.toMatchObject(refused);
   expect(await importer.remains(workspaceId)).toEqual({ rows: 0, objects: 0, files: 0 });
   expect(await importWith(MIN_FILE_BYTES)).toMatchObject({ media: { status: "ready" } });
+});
+
+/** Adds up the rows of media, as the counters should say. */
+async function countRows(workspaceId: string) {
+  const [row] = await service.sql`
+    select
+      (coalesce(sum(of.used_bytes), 0) + (
+        select coalesce(sum(file_bytes(bytes)), 0) from media_renditions where workspace_id = ${workspaceId}
+      ))::bigint as used_bytes,
+      coalesce(sum(of.reserved_bytes), 0)::bigint as reserved_bytes,
+      coalesce(sum(of.uploads), 0)::int as upload_count,
+      count(*)::int as media_count
+    from media
+    cross join lateral storage_of(media) as of
+    where workspace_id = ${workspaceId}`;
+  return row;
+}
+
+test("the counters of a workspace's storage agree with its rows after many changes at once", async () => {
+  const workspaceId = newId();
+  const { sql } = service;
+  const insert = async (at: ISql, id: string, bytes: number) => {
+    await at`
+      insert into media (id, workspace_id, status, kind, content_type, bytes, file_name, object_key)
+      values (${id}, ${workspaceId}, 'pending', 'image', 'image/png', ${bytes}, 'a.png', ${id})`;
+  };
+  const ids = Array.from({ length: 40 }, () => newId());
+  await Promise.all(ids.map((id, index) => insert(sql, id, 1_000 * (index + 1))));
+  await sql.begin(async (tx) => {
+    // The changes of the others are stored apart, because this transaction has the lock.
+    await lockStorage(tx, workspaceId);
+    await insert(tx, newId(), 500_000);
+    await Promise.all(
+      ids.map(async (id, index) => {
+        if (index % 4 === 0) await sql`delete from media where id = ${id}`;
+        if (index % 4 === 1) await sql`update media set status = 'deleting' where id = ${id}`;
+        if (index % 4 === 2)
+          await sql`update media set status = 'rejected', rejection = '{}', object_key = null where id = ${id}`;
+        if (index % 4 === 3)
+          await sql`
+            insert into media_renditions (id, workspace_id, media_id, plan, status, bytes, refusal)
+            values (gen_random_uuid(), ${workspaceId}, ${id}, 'plan', 'refused', ${20_000 + index}, 'none')`;
+      }),
+    );
+  });
+  expect(await sql`select from storage_changes where workspace_id = ${workspaceId}`).not.toEqual([]);
+  expect(await readStorage(sql, workspaceId)).toMatchObject({ ...(await countRows(workspaceId)) });
+
+  await createGrant(service, 1, { workspaceId });
+  expect(await sql`select from storage_changes where workspace_id = ${workspaceId}`).toEqual([]);
+  await sql`delete from media where workspace_id = ${workspaceId} and status = 'pending'`;
+  expect(await readStorage(sql, workspaceId)).toMatchObject({ ...(await countRows(workspaceId)) });
+});
+
+test("an upload to a workspace with 20,000 files reads none of their rows", async () => {
+  const workspaceId = newId();
+  await service.sql`
+    insert into media (id, workspace_id, status, kind, content_type, bytes, file_name, rejection)
+    select gen_random_uuid(), ${workspaceId}, 'rejected', 'image', 'image/png', 1, 'a.png', '{}'
+    from generate_series(1, 20000)`;
+  expect(await readStorage(service.sql, workspaceId)).toMatchObject({ mediaCount: 20_000 });
+  const rowsRead = await service.sql.begin(async (tx) => {
+    const read = async () => {
+      const [row] = await tx<[{ count: number }]>`
+        select (pg_stat_get_xact_tuples_returned('media'::regclass)
+          + pg_stat_get_xact_tuples_fetched('media'::regclass))::int as count`;
+      return row.count;
+    };
+    const before = await read();
+    await readStorage(tx, workspaceId);
+    return (await read()) - before;
+  });
+  expect(rowsRead).toBe(0);
 });

@@ -47,7 +47,9 @@ test("each table of media is exported or has a reason not to be", async () => {
     import_claims: "of requests in progress",
     job_runs: "of the installation",
     media_renditions: "made anew",
+    storage_changes: "counted anew",
     storage_limits: "of the installation",
+    storage_usage: "counted anew",
     upload_grants: "uploads that were not completed are repeated",
   });
 });

@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** A smaller file counts with this size: it also takes a row and a block of the disk. */
+/** A smaller file counts with this size, as `file_bytes` in the database says. */
 export const MIN_FILE_BYTES = 16_384;
 
 export interface StoredBytes {
@@ -25,27 +25,41 @@ export async function lockStorage(tx: TransactionSql, workspaceId: string): Prom
 export async function readStorage(sql: ISql, workspaceId: string): Promise<StoredBytes> {
   const [row] = await sql<StoredBytes[]>`
     select
-      (coalesce(sum(stored) filter (where status <> 'pending'), 0) + (
-        select coalesce(sum(greatest(bytes, ${MIN_FILE_BYTES})), 0)
-        from media_renditions
-        where workspace_id = ${workspaceId}
-        and bytes is not null
-      ))::bigint as used_bytes,
-      coalesce(sum(stored) filter (where status = 'pending'), 0)::bigint as reserved_bytes,
-      count(*) filter (where status <> 'rejected' and delivery_bytes is null)::int as upload_count,
-      count(*)::int as media_count,
+      coalesce(sum(used_bytes), 0)::bigint as used_bytes,
+      coalesce(sum(reserved_bytes), 0)::bigint as reserved_bytes,
+      coalesce(sum(uploads), 0)::int as upload_count,
+      coalesce(sum(files), 0)::int as media_count,
       (select bytes from storage_limits where workspace_id = ${workspaceId}) as limit_bytes
     from (
-      select status, delivery_bytes, case
-        when status = 'rejected' and object_key is null then 0
-        else greatest(bytes, ${MIN_FILE_BYTES})
-          + case when delivery_key is null then 0 else greatest(delivery_bytes, ${MIN_FILE_BYTES}) end
-      end as stored
-      from media
+      select used_bytes, reserved_bytes, uploads, files
+      from storage_usage
       where workspace_id = ${workspaceId}
-    ) as files`;
+      union all
+      select used_bytes, reserved_bytes, uploads, files
+      from storage_changes
+      where workspace_id = ${workspaceId}
+    ) as parts`;
   if (row === undefined) throw new Error("the sum of stored bytes returned no row");
   return row;
+}
+
+/** Under the lock of the storage. */
+export async function addStorageChanges(tx: TransactionSql, workspaceId: string): Promise<void> {
+  await tx`
+    with further as (
+      delete from storage_changes
+      where workspace_id = ${workspaceId}
+      returning used_bytes, reserved_bytes, uploads, files
+    )
+    insert into storage_usage as usage (workspace_id, used_bytes, reserved_bytes, uploads, files)
+    select ${workspaceId}, sum(used_bytes), sum(reserved_bytes), sum(uploads), sum(files)
+    from further
+    having count(*) > 0
+    on conflict (workspace_id) do update
+    set used_bytes = usage.used_bytes + excluded.used_bytes,
+      reserved_bytes = usage.reserved_bytes + excluded.reserved_bytes,
+      uploads = usage.uploads + excluded.uploads,
+      files = usage.files + excluded.files`;
 }
 
 export async function setStorageLimit(

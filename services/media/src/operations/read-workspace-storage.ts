@@ -5,10 +5,7 @@ import { isId } from "@postrider/shared/ids";
 import { readStorage } from "#src/db/storage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
-/**
- * What a workspace stores and may store. Adds up all its media, so that only a few calls run at the
- * same time.
- */
+/** What a workspace stores and may store. Only a few calls run at the same time. */
 export async function readWorkspaceStorage(
   {
     sql,

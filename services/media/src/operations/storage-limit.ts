@@ -1,9 +1,8 @@
 import { unprocessable } from "@postrider/shared/errors";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { lockStorage, MIN_FILE_BYTES, readStorage } from "#src/db/storage.ts";
+import { addStorageChanges, lockStorage, MIN_FILE_BYTES, readStorage } from "#src/db/storage.ts";
 
-/** Keeps the query fast that adds up the bytes of uploads that are not ready. */
 const MAX_UPLOADS = 1_000;
 /** Bounds the rows of a workspace. Rejected media count until their rows are deleted. */
 const MAX_MEDIA = 1_000_000;
@@ -87,6 +86,7 @@ export async function storeWithinLimit<T>(
   using _turn = await storageTurns.acquire({ key: demand.workspaceId });
   return await sql.begin(async (tx) => {
     await lockStorage(tx, demand.workspaceId);
+    await addStorageChanges(tx, demand.workspaceId);
     return await work(tx, await assertStorage(tx, demand));
   });
 }
