@@ -6,7 +6,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads/compose-payloads.ts";
-import { record, startEvents, type Events } from "./compose-fixture.ts";
+import { postOf, record, startEvents, type Events } from "./compose-fixture.ts";
 
 let events: Events;
 beforeAll(async () => {
@@ -26,6 +26,18 @@ function deletedPosts(workspaceId: string, count: number) {
 async function publishDeleted(workspaceId: string, count: number): Promise<void> {
   await events.publish("posts.events.v1", deletedPosts(workspaceId, count));
 }
+
+function addPost(workspaceId: string): string {
+  const post = postOf(workspaceId);
+  events.owners.posts.set(post.id, post);
+  return post.id;
+}
+
+const failedPost = (workspaceId: string, postId: string) =>
+  record(PostFailedSchema, {
+    ...{ workspaceId, postId, version: 3n },
+    occurredAt: timestampFromDate(new Date()),
+  });
 
 /** Creates a workspace with webhook subscriptions, and returns their ids in order. */
 async function createBusyWorkspace(count = 50) {
@@ -55,6 +67,41 @@ test("the webhook events of other workspaces are on the first page although one 
 
   for (const { workspaceId } of others) expect(await events.queued(workspaceId)).toHaveLength(2);
   expect((await events.queued(busy.workspaceId)).length).toBeGreaterThan(50);
+});
+
+test("a page with many large posts of one workspace reads a few of them, those of other workspaces first, and leaves the rest for the next pages", async () => {
+  const busy = await events.subscribe();
+  const other = await events.subscribe();
+  const ids = Array.from({ length: 30 }, () => addPost(busy.workspaceId));
+  await events.publish("posts.events.v1", ids.map((id) => failedPost(busy.workspaceId, id)));
+  await events.publish("posts.events.v1", [failedPost(other.workspaceId, addPost(other.workspaceId))]);
+  // Each answer of the posts service has room for two posts.
+  events.owners.maxPosts = 2;
+  const before = events.owners.calls;
+
+  expect(await events.compose()).toMatchObject({ claimed: 31, composed: 8, unavailable: [] });
+  expect(events.owners.calls - before).toBe(4);
+  expect(await events.queued(other.workspaceId)).toHaveLength(1);
+  while ((await events.compose()).claimed > 0);
+  expect(await events.queued(busy.workspaceId)).toHaveLength(30);
+});
+
+test("posts that were read before the posts service stopped answering are sent", async () => {
+  const { workspaceId } = await events.subscribe();
+  const ids = Array.from({ length: 6 }, () => addPost(workspaceId));
+  await events.publish("posts.events.v1", ids.map((id) => failedPost(workspaceId, id)));
+  events.owners.maxPosts = 2;
+  events.owners.onPosts = async () => {
+    events.owners.onPosts = async () => {
+      events.owners.down.add("posts");
+    };
+  };
+  expect(await events.compose()).toMatchObject({ composed: 2, unavailable: [] });
+  expect(await events.compose()).toMatchObject({ composed: 0, unavailable: ["post"] });
+  events.owners.down.clear();
+  events.owners.onPosts = () => Promise.resolve();
+  while ((await events.compose()).claimed > 0);
+  expect(await events.queued(workspaceId)).toHaveLength(6);
 });
 
 test("webhook events of more workspaces than fit on a page are all composed, one page after the other", async () => {

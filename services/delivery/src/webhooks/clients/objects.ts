@@ -21,8 +21,18 @@ export interface ObjectRef {
   readonly id: string;
 }
 
+/** Large posts of one workspace must not use up the time that a page of events has. */
+const MAX_POST_CALLS = 4;
+
+export interface FetchedPosts {
+  readonly posts: readonly Post[];
+  /** The refs that were not read. */
+  readonly left: readonly ObjectRef[];
+}
+
 /**
- * Reads posts from the posts service. Posts that no longer exist are missing in the result.
+ * Reads posts from the posts service, from the first one on, and stops after some calls or at a
+ * call that fails. Throws if none could be read. Posts that no longer exist are missing.
  *
  * @param wanted `locale`: the language of the texts about errors.
  * @param timeoutMs Returns the deadline of the next call.
@@ -31,20 +41,25 @@ export async function fetchPosts(
   client: PostsClient,
   { refs, locale }: { readonly refs: readonly ObjectRef[]; readonly locale: Locale },
   timeoutMs: () => number,
-): Promise<readonly Post[]> {
-  const found: Post[] = [];
-  for (let next = 0; next < refs.length;) {
-    const page = refs.slice(next, next + MAX_REFS);
-    const answer = await client.batchGetPosts(
-      { refs: page, maxBytes: MAX_BYTES, locale },
-      { timeoutMs: timeoutMs() },
-    );
-    found.push(...answer.posts);
-    const answered = answer.deferredFrom ?? page.length;
-    if (answered === 0) throw new Error("the posts service returned none of the requested posts");
-    next += answered;
-  }
-  return found;
+): Promise<FetchedPosts> {
+  const posts: Post[] = [];
+  let next = 0;
+  for (let calls = 0; next < refs.length && calls < MAX_POST_CALLS; calls += 1)
+    try {
+      const page = refs.slice(next, next + MAX_REFS);
+      const answer = await client.batchGetPosts(
+        { refs: page, maxBytes: MAX_BYTES, locale },
+        { timeoutMs: timeoutMs() },
+      );
+      posts.push(...answer.posts);
+      const answered = answer.deferredFrom ?? page.length;
+      if (answered === 0) throw new Error("the posts service returned none of the requested posts");
+      next += answered;
+    } catch (error) {
+      if (next === 0) throw error;
+      break;
+    }
+  return { posts, left: refs.slice(next) };
 }
 
 export type AccountsClient = Pick<Client<typeof AccountService>, "batchGetAccounts">;

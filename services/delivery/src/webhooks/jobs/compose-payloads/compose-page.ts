@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { isTooSlow } from "@postrider/shared/bus/batch-size";
 import { NIL_ID } from "@postrider/shared/ids";
 import { isInfrastructureError, type ISql } from "@postrider/shared/postgres";
@@ -176,12 +177,12 @@ async function composeClaimed(
   page: readonly Composition[],
 ): Promise<PageResult> {
   const { sql } = deps;
-  const { written, unavailable, failed } = await renderPage(deps, page);
+  const { written, unavailable, left, failed } = await renderPage(deps, page);
   failpoint("delivery.webhook-payloads-rendered");
   const refused = await writePage(deps, written);
   await releaseCompositions(
     sql,
-    unavailable.map(({ id }) => id),
+    [...unavailable, ...left].map(({ id }) => id),
   );
   await delayCompositions(sql, [...failed.map(({ id }) => id), ...refused]);
   const kinds = new Set(unavailable.map(({ source }) => source.kind));
@@ -196,6 +197,7 @@ async function composeClaimed(
 interface Rendered {
   readonly written: readonly WrittenEvent[];
   readonly unavailable: readonly Composition[];
+  readonly left: readonly Composition[];
   readonly failed: readonly Composition[];
 }
 
@@ -204,6 +206,7 @@ async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Prom
   const { logger } = deps;
   const written: WrittenEvent[] = [];
   const unavailable: Composition[] = [];
+  const left: Composition[] = [];
   const failed: Composition[] = [];
   const readings = await readObjects(
     deps,
@@ -216,10 +219,12 @@ async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Prom
         incompleteTotal.inc({ type: event.type });
         written.push(toWritten(event, renderData(event, undefined, deps)));
       } else if (reading.kind === "unavailable") unavailable.push(event);
+      else if (reading.kind === "left") left.push(event);
       else {
         if (reading.kind === "failed") throw reading.error;
         written.push(toWritten(event, renderData(event, reading.object, deps)));
       }
+      await setImmediate();
     } catch (error) {
       failed.push(event);
       logger.warn(
@@ -228,5 +233,5 @@ async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Prom
       );
     }
   }
-  return { written, unavailable, failed };
+  return { written, unavailable, left, failed };
 }

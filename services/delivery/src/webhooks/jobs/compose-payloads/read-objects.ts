@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import type { CommentAction } from "@postrider/contracts/engagement/v1/comment_service_pb";
@@ -48,6 +49,8 @@ export type SourceObject =
 /** `read` with an undefined `object` means that the object no longer exists. */
 export type Reading =
   | { readonly kind: "read"; readonly object: SourceObject | undefined }
+  /** Others come first; it is read with a later page. */
+  | { readonly kind: "left" }
   | { readonly kind: "unavailable" }
   | { readonly kind: "failed"; readonly error: unknown };
 
@@ -84,11 +87,16 @@ export async function readObjects(
   return readings;
 }
 
+interface Found {
+  readonly objects: readonly SourceObject[];
+  readonly left?: readonly ObjectRef[];
+}
+
 type Reader = (
   deps: ComposeDeps,
   refs: readonly ObjectRef[],
   timeoutMs: () => number,
-) => Promise<readonly SourceObject[]>;
+) => Promise<Found>;
 
 async function readGroup(
   { deps, read, timeoutMs }: { deps: ComposeDeps; read: Reader; timeoutMs: () => number },
@@ -97,19 +105,34 @@ async function readGroup(
 ): Promise<void> {
   try {
     // Several events may be about one object, which is read once.
-    const refs = new Map(group.map((each) => [keyOf(each), refOf(each)]));
+    const refs = new Map(inTurns(group).map((each) => [keyOf(each), refOf(each)]));
     const found = await read(deps, [...refs.values()], timeoutMs);
-    const objects = new Map(
-      found.map((object) => [`${object.value.workspaceId}/${object.value.id}`, object]),
-    );
-    for (const each of group)
-      readings.set(each.id, { kind: "read", object: objects.get(keyOf(each)) });
+    const objects = new Map(found.objects.map((object) => [nameOf(object.value), object]));
+    const left = new Set(found.left?.map(nameOf));
+    for (const each of group) {
+      const key = keyOf(each);
+      readings.set(
+        each.id,
+        left.has(key) ? { kind: "left" } : { kind: "read", object: objects.get(key) },
+      );
+    }
   } catch (error) {
     const reading: Reading = isUnavailable(error)
       ? { kind: "unavailable" }
       : { kind: "failed", error };
     for (const { id } of group) readings.set(id, reading);
   }
+}
+
+/** The first event of each workspace, then the second ones. */
+function inTurns(group: readonly Composition[]): readonly Composition[] {
+  const turns = new Map<string, number>();
+  const placed = group.map((each) => {
+    const turn = turns.get(each.workspaceId) ?? 0;
+    turns.set(each.workspaceId, turn + 1);
+    return { each, turn };
+  });
+  return placed.toSorted((a, b) => a.turn - b.turn).map(({ each }) => each);
 }
 
 function isUnavailable(error: unknown): boolean {
@@ -120,8 +143,12 @@ function refOf({ workspaceId, source }: Composition): ObjectRef {
   return { workspaceId, id: idOf(source) };
 }
 
-function keyOf({ workspaceId, source }: Composition): string {
-  return `${workspaceId}/${idOf(source)}`;
+function keyOf(composition: Composition): string {
+  return nameOf(refOf(composition));
+}
+
+function nameOf({ workspaceId, id }: ObjectRef): string {
+  return `${workspaceId}/${id}`;
 }
 
 function idOf(source: EventSource): string {
@@ -143,34 +170,52 @@ function idOf(source: EventSource): string {
 
 const readPosts: Reader = async ({ posts, locale }, refs, timeoutMs) => {
   const found = await fetchPosts(posts, { refs, locale }, timeoutMs);
-  return found.map(({ workspaceId, id, json }) => {
+  const objects: SourceObject[] = [];
+  for (const { workspaceId, id, json } of found.posts) {
     const post = JSON.parse(json) as PostDetailJson;
-    return { kind: "post", value: { workspaceId, id, post } };
-  });
+    objects.push({ kind: "post", value: { workspaceId, id, post } });
+    // Other work runs between large posts.
+    await setImmediate();
+  }
+  return { objects, left: found.left };
 };
+
+type ValueOf<K extends SourceObject["kind"]> = Extract<SourceObject, { kind: K }>["value"];
+
+function readAll<K extends SourceObject["kind"]>(
+  kind: K,
+  read: (
+    deps: ComposeDeps,
+    refs: readonly ObjectRef[],
+    timeoutMs: () => number,
+  ) => Promise<readonly ValueOf<K>[]>,
+): Reader {
+  return async (...args) => {
+    const values = await read(...args);
+    return { objects: values.map((value) => ({ kind, value }) as SourceObject) };
+  };
+}
 
 /** How each kind of object is read; undefined if the event itself contains everything. */
 const READERS: Readonly<Record<EventSource["kind"], Reader | undefined>> = {
   post: readPosts,
   target: readPosts,
-  account: async ({ accounts }, refs, timeoutMs) =>
-    (await fetchAccounts(accounts, refs, timeoutMs)).map((value) => ({ kind: "account", value })),
-  media: async ({ media }, refs, timeoutMs) =>
-    (await fetchMedia(media, refs, timeoutMs)).map((value) => ({ kind: "media", value })),
-  comment_action: async ({ sql, engagement }, refs) =>
-    (await engagement.listCommentActions(sql, refs)).map((value) => ({
-      kind: "comment_action",
-      value,
-    })),
-  automation_run: async ({ sql, engagement }, refs) =>
-    (await engagement.listAutomationRuns(sql, refs)).map((value) => ({
-      kind: "automation_run",
-      value,
-    })),
-  webhook: async ({ sql }, refs) => {
-    const ids = refs.map(({ id }) => id);
-    return (await listSubscriptionsByIds(sql, ids)).map((value) => ({ kind: "webhook", value }));
-  },
+  account: readAll("account", ({ accounts }, refs, timeoutMs) =>
+    fetchAccounts(accounts, refs, timeoutMs),
+  ),
+  media: readAll("media", ({ media }, refs, timeoutMs) => fetchMedia(media, refs, timeoutMs)),
+  comment_action: readAll("comment_action", ({ sql, engagement }, refs) =>
+    engagement.listCommentActions(sql, refs),
+  ),
+  automation_run: readAll("automation_run", ({ sql, engagement }, refs) =>
+    engagement.listAutomationRuns(sql, refs),
+  ),
+  webhook: readAll("webhook", ({ sql }, refs) =>
+    listSubscriptionsByIds(
+      sql,
+      refs.map(({ id }) => id),
+    ),
+  ),
   deleted_post: undefined,
   quota: undefined,
   test: undefined,
