@@ -2,6 +2,7 @@ import { limitReached, platformUnavailable } from "@postrider/platforms/publishi
 import { newId } from "@postrider/shared/ids";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { matchTurns } from "#src/engagement/operations/match-comments.ts";
 import {
   createActiveRule,
   newRule,
@@ -115,6 +116,25 @@ test("each request to a backfill job adds the ordered results of one page of pas
     reason: "invalid_transition",
   });
   await expectNothingSent();
+});
+
+test("the previews of a workspace are matched one after the other, and one of another workspace does not wait for them", async () => {
+  const { platform, rpc } = automations;
+  writePast(["link"]);
+  const other = newId();
+  const accountId = platform.connectAccount(other);
+  const { rule } = await rpc.createAutomationRule(newRule(other, accountId));
+  const own = platform.addMedia();
+  platform.comment(own, "link");
+  const turn = await matchTurns.acquire({ key: workspaceId });
+  let isEnded = false;
+  const waiting = rpc.previewBackfill({ workspaceId, ruleId, mediaId }).then(() => {
+    isEnded = true;
+  });
+  await rpc.previewBackfill({ workspaceId: other, ruleId: rule?.id ?? "", mediaId: own });
+  expect(isEnded).toBe(false);
+  turn[Symbol.dispose]();
+  await waiting;
 });
 
 test("a backfill job can be created for media with an id of 512 characters", async () => {

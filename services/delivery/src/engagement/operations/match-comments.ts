@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import {
@@ -13,6 +14,9 @@ import type { RuleMatcher } from "#src/engagement/domain/plan-runs.ts";
 /** Maximum size of all kept matchers, in states of their automata: about 30 MB. */
 const MAX_KEPT_SIZE = 1_000_000;
 const MAX_KEPT = 200;
+
+/** Matching for a request takes up to 50 ms at a time, so those of a workspace take turns. */
+export const matchTurns = new Semaphore({ total: Infinity, perKey: 1, maxWaiting: Infinity });
 
 /** Keys are the words of the rules. The most recently used matcher is the last. */
 const kept = new Map<string, CommentMatcher>();

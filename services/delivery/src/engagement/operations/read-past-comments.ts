@@ -6,9 +6,9 @@ import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import { planBackfill, type PlannedItem } from "#src/engagement/domain/plan-runs.ts";
 import { toStorableComment } from "#src/engagement/domain/text.ts";
 import type { EngagementDeps } from "./dependencies.ts";
-import { matchComments } from "./match-comments.ts";
+import { matchComments, matchTurns } from "./match-comments.ts";
 import { PlatformCalls } from "./platform-calls.ts";
-import { withReadDeadline } from "./read-platform.ts";
+import { READS, withReadDeadline } from "./read-platform.ts";
 
 const PAST_PAGE_SIZE = 50;
 /** A request that waits longer is answered with `upstream_timeout`. */
@@ -47,13 +47,18 @@ export async function readPastComments(
   if (comments === undefined || replies === undefined) throw unavailable();
   const calls = await PlatformCalls.open(deps, rule, DEADLINE_MS);
   const query = { mediaId, limit: PAST_PAGE_SIZE, after };
-  const page = await withReadDeadline(DEADLINE_MS, (signal) =>
-    calls.make((access) => comments.listComments(access, query, signal)),
+  const key = { key: rule.workspaceId };
+  const page = await READS.run(
+    () =>
+      withReadDeadline(DEADLINE_MS, (signal) =>
+        calls.make((access) => comments.listComments(access, query, signal)),
+      ),
+    key,
   );
   if (page.kind === "missing") return page;
   if (page.kind !== "page") return toRefusal(page, rule);
   const read = page.comments.map(toStorableComment);
-  const match = await matchComments([rule], read);
+  const match = await matchTurns.run(() => matchComments([rule], read), key);
   const now = await readClock(deps.sql);
   const ids = read.map(({ id }) => id);
   const answeredIds = await listAnswered(deps.sql, rule, ids);

@@ -32,7 +32,7 @@ export interface CommentedAccount {
  * Reads of this process. Those of one workspace wait for each other: the server that answers may be
  * its own, with answers that take long to come and to parse.
  */
-const READS = new Semaphore({
+export const READS = new Semaphore({
   total: 64,
   perKey: 4,
   maxWaiting: 1_000,

@@ -18,7 +18,6 @@ import {
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
 import { assertIds } from "@postrider/shared/ids";
-import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import { findRule, listRules } from "#src/engagement/db/automation-rules.ts";
@@ -29,7 +28,7 @@ import type { CommentMatch, MatchMode } from "#src/engagement/domain/match-comme
 import { toBackfill, toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
 import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
 import { toAutomationRun } from "#src/engagement/operations/list-automation-runs.ts";
-import { buildMatcher } from "#src/engagement/operations/match-comments.ts";
+import { buildMatcher, matchTurns } from "#src/engagement/operations/match-comments.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
 import {
   assertRule,
@@ -44,8 +43,6 @@ import {
 } from "./automation-rule-service.ts";
 import { createBackfill, readResults, updateBackfill } from "./backfill-service.ts";
 
-/** A trial takes up to 50 ms of this process, so the trials of a workspace wait for each other. */
-const trials = new Semaphore({ total: Infinity, perKey: 1, maxWaiting: Infinity });
 const OUTCOMES = { match: "reply", excluded: "excluded", no_match: "no_match" } as const;
 
 /** The same matcher as for comments says what the rule does, and which of its words are there. */
@@ -53,7 +50,7 @@ async function tryRule(
   { sql, settings }: Pick<AutomationRpcDeps, "sql" | "settings">,
   { keywords, match, excludeKeywords, text }: TryRuleRequest,
 ): Promise<MessageInitShape<typeof TryRuleResponseSchema>> {
-  using _trial = await trials.acquire({ key: findContext()?.workspaceId ?? "" });
+  using _turn = await matchTurns.acquire({ key: findContext()?.workspaceId ?? "" });
   assertRule({ keywords, match, excludeKeywords });
   const mode = isMatchMode(match) ? match : "any";
   const wordMode = mode === "exact" ? "exact" : "any";
