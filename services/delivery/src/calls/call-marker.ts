@@ -56,7 +56,8 @@ export class CallMarker<Key extends object, Reason extends string> {
         requests.map(async (request): Promise<MarkResult<Reason>> => {
           const callNumber = callNumbers.get(this.#name(request));
           if (callNumber !== undefined) return { kind: "marked", callNumber };
-          return { kind: "unmarked", reason: await this.#explain(request) };
+          const reason = await this.#explain(request);
+          return reason === "busy" ? await this.#onRefused(request) : { kind: "unmarked", reason };
         }),
       );
     } catch (error) {

@@ -218,7 +218,7 @@ async function noteCall<Key extends object>(
 }
 
 /**
- * After a unique index refused the mark: claims leave the call out while the other one is open,
+ * After a mark was refused because of another open call: claims leave the call out meanwhile,
  * without the work that precedes a mark.
  */
 export async function noteRefused<Key extends object>(

@@ -1,7 +1,7 @@
 import type { CallCost } from "@postrider/platforms/comments/connector";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import type { ClaimedAction } from "#src/engagement/db/action-claims.ts";
-import { takeAppUnits } from "#src/engagement/operations/app-units.ts";
+import { settleAppUnits, takeAppUnits } from "#src/engagement/operations/app-units.ts";
 import type { ActionContext } from "./action-context.ts";
 
 /** So that waiting actions neither ask all at once nor miss units that are given back early. */
@@ -25,4 +25,19 @@ export async function takeUnits(
   if (limit === undefined) return undefined;
   const waitMs = (limit.retryAfterMs ?? 0) + MIN_WAIT_MS * (1 + random());
   return { ...limit, retryAfterMs: Math.min(MAX_WAIT_MS, waitMs) };
+}
+
+/** Of a call that was not made. Without an answer of the database, they count as used. */
+export async function giveBackUnits(
+  { deps: { sql, logger } }: ActionContext,
+  { id, platform, workspaceId }: ClaimedAction,
+  counted: CountedCall | undefined,
+  access: AccountAccess,
+): Promise<void> {
+  if (counted === undefined || counted.isForeignHost(access)) return;
+  try {
+    await settleAppUnits(sql, { platform, workspaceId, cost: counted.cost }, 0);
+  } catch (error) {
+    logger.warn({ err: error, actionId: id }, "units of a call that was not made could not be given back");
+  }
 }

@@ -23,7 +23,7 @@ import type { ActionEvent } from "#src/engagement/domain/comment-action.ts";
 import { withCredential } from "#src/operations/with-credential.ts";
 import type { ActionContext } from "./action-context.ts";
 import { type ActionCalls, findCalls } from "./call-connector.ts";
-import { takeUnits } from "./take-units.ts";
+import { giveBackUnits, takeUnits } from "./take-units.ts";
 
 type TokenRefused = { readonly kind: "token_refused" };
 
@@ -87,6 +87,8 @@ async function sendOnce(
     ids: { actionId: id },
     failpoints: "action-",
   });
+  if (sent.kind !== "sent" || sent.outcome.kind === "not_sent")
+    await giveBackUnits(context, action, calls.counted?.send, access);
   if (sent.kind !== "sent") return sent;
   return sent.outcome.kind === "token_refused" && sent.isContinued
     ? { kind: "token_refused" }
