@@ -4,6 +4,10 @@ import type { TaskKey } from "#src/publishing/domain/task.ts";
 /** How long a task rests behind an equal call, which can end before its next search. */
 const MIN_REST_SECONDS = 1;
 const MAX_REST_SECONDS = 60;
+/** Behind one in work, which ends soon. Until then all that wait are written again each time. */
+const MAX_REST_IN_WORK_SECONDS = 10;
+/** Of the time for which it has waited. */
+const REST_SHARE = 0.25;
 /** How many due tasks of an account are compared. Limits the time of a claim. */
 const MAX_COMPARED = 1_000;
 
@@ -18,6 +22,7 @@ export function restUntil(sql: ISql) {
     case when t.status = 'queued' and t.content_hash is not null and t.publish_before > now() then (
       select greatest(now() + ${MIN_REST_SECONDS} * interval '1 second', case
           when o.status = 'unknown' then least(o.wake_at, now() + ${MAX_REST_SECONDS} * interval '1 second')
+          else now() + least((now() - t.due_at) * ${REST_SHARE}::float8, ${MAX_REST_IN_WORK_SECONDS} * interval '1 second')
         end)
       from publish_tasks o
       where o.platform = t.platform
