@@ -102,6 +102,10 @@ export interface Unknown {
    * `maxResends`.
    */
   readonly limitedForMs?: number;
+  /**
+   * The platform answered about this call, which says nothing against calls for other accounts.
+   */
+  readonly isAnswered?: true;
 }
 
 /**

@@ -101,7 +101,7 @@ async function toPreparedFailure(
   const shown = await isShown(site, prepared);
   if (shown === false) return failure;
   const { message } = failure;
-  if (shown === undefined) return { kind: "unknown", message };
+  if (shown === undefined) return { kind: "unknown", message, isAnswered: true };
   const permalink = await readPermalink(site, prepared.id);
   return { kind: "published", externalId: prepared.id, permalink };
 }
@@ -146,6 +146,6 @@ export async function publishUploaded(
   const failure = await toPreparedFailure(site, { kind: "video", id }, sent);
   const isEnded = UPLOAD_ENDED.has(readGraphError(sent)?.code);
   return failure.kind === "refused" && isEnded
-    ? { kind: "unknown", message: failure.message }
+    ? { kind: "unknown", message: failure.message, isAnswered: true }
     : failure;
 }

@@ -73,7 +73,8 @@ function isAboutOneMessage(failure: Failure): boolean {
 /** Unknown when a part of an album may be visible. */
 export function toSendFailure(answer: PlatformAnswer): Failure | Unknown {
   const failure = toFailure(answer);
-  return isAboutOneMessage(failure) ? { kind: "unknown", message: failure.message } : failure;
+  const { message } = failure;
+  return isAboutOneMessage(failure) ? { kind: "unknown", message, isAnswered: true } : failure;
 }
 
 /**

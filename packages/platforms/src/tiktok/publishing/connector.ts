@@ -103,7 +103,7 @@ function toVideoOutcome(status: number, upload: Upload): Outcome {
     case 413:
     case 415:
       return mayBeComplete(upload)
-        ? { kind: "unknown", message }
+        ? { kind: "unknown", message, isAnswered: true }
         : refused("media_rejected", message);
     case 429:
       return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };

@@ -88,6 +88,8 @@ function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome
   return { kind: "published", ...toPublished(publication, video) };
 }
 
+const answered = (message: string): Outcome => ({ kind: "unknown", message, isAnswered: true });
+
 function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   const state = toSessionState(answer, fileAt(publication, 0).bytes);
   switch (state?.kind) {
@@ -96,9 +98,9 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
     case "incomplete":
       return platformUnavailable("YouTube has not received the whole video");
     case "received":
-      return { kind: "unknown", message: "YouTube has not completed the upload yet" };
+      return answered("YouTube has not completed the upload yet");
     case "gone":
-      return { kind: "unknown", message: `the upload session has ended (HTTP ${answer.status})` };
+      return answered(`the upload session has ended (HTTP ${answer.status})`);
     case undefined:
       return toVisibleFailure(answer);
   }

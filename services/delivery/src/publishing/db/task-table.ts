@@ -69,7 +69,8 @@ function leaveOutHeldPlatforms(sql: ISql) {
       and case when o.platform in (select platform from platform_breakers where probe_at <= now())
         then not ${wouldViolate(sql)}
       end
-      order by o.platform, o.target_id, o.generation
+      -- By chance, so that the posts of one workspace are not all the probes.
+      order by o.platform, random()
     ),
     -- Of several statements that find a held platform ready for its next probe, the row lock lets one send the probe. The
     -- rows are locked in the order of the platforms, so that two transactions cannot deadlock.

@@ -14,7 +14,7 @@ const WITHOUT_ANSWER: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
 export function isAnswer(outcome: CallOutcome): boolean | undefined {
   switch (outcome.kind) {
     case "unknown":
-      return false;
+      return outcome.isAnswered === true || outcome.limitedForMs !== undefined;
     case "not_sent":
       return undefined;
     case "retryable":
