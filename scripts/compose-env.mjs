@@ -5,7 +5,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 
 const secret = () => randomBytes(32).toString("base64url");
-const sealingKey = () => `k1:${randomBytes(32).toString("base64")}`;
+const sealingKey = () => `k${randomBytes(3).toString("hex")}:${randomBytes(32).toString("base64")}`;
 
 // The keys with which the services and the operator's tool prove to each other who they are.
 const names = ["gateway", "accounts", "posts", "media", "delivery", "operator"];

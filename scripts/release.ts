@@ -17,6 +17,7 @@ import { findUnpinned, listImageFiles, readImageFile } from "./images/base-image
 import { buildImage, engine, IMAGES, USER_NPMRC } from "./images/engine.ts";
 import { type Digests, pinOurImages, toProvenance } from "./release/artifacts.ts";
 import { findFaults } from "./release/find-faults.ts";
+import { signFiles } from "./release/sign-files.ts";
 import { ALL_PLATFORMS, isLocalRegistry, platformsHere } from "./release/targets.ts";
 
 interface ImageBuild {
@@ -65,7 +66,6 @@ into the manifests, signs what it made with an SSH key, and commits and tags. do
   --dry-run    lists every fault, changes nothing here, and pushes only to a registry on this machine
 `;
 
-const NAMESPACE = "postrider-release";
 const PRODUCTION = "deploy/k8s/overlays/production/kustomization.yaml";
 
 function run(program: string, ...args: readonly string[]): string {
@@ -160,13 +160,12 @@ async function pushImages(options: Options, version: string, commit: string): Pr
   return digests;
 }
 
-/** In `release/`: the bill of materials, the provenance, and the signature of each. */
+/** In `release/`: the bill of materials, the provenance, their signatures, and who may sign. */
 function writeArtifacts(
   options: Options,
   made: { version: string; commit: string; digests: Digests },
 ): readonly string[] {
   const folder = join(root, "release");
-  // `ssh-keygen` would keep the signature of a former file.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const sbom = `${run(process.execPath, "scripts/sbom.ts")}\n`;
@@ -177,14 +176,11 @@ function writeArtifacts(
     "sbom.json": sbom,
     "provenance.json": `${JSON.stringify(provenance, null, 2)}\n`,
   };
-  const paths = Object.entries(files).map(([name, text]) => {
-    writeFileSync(join(folder, name), text);
-    return join(folder, name);
-  });
-  if (options.key === "") say("not signed no --key was given");
-  else
-    for (const path of paths)
-      run("ssh-keygen", "-Y", "sign", "-n", NAMESPACE, "-f", options.key, path);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const names = Object.keys(files);
+  const paths = names.map((name) => join(folder, name));
+  if (options.key !== "") return [...paths, ...signFiles(folder, options.key, names)];
+  say("not signed no --key was given");
   return paths;
 }
 

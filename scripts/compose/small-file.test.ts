@@ -58,6 +58,14 @@ test("only Caddy publishes ports, Postgres and the inspector are on internal net
   expect(services["inspector"]).not.toHaveProperty("env_file");
 });
 
+test("compose.yaml does not take over the containers and volumes of compose.small.yaml on the same machine", () => {
+  const [small, large] = [FILE, "compose.yaml"].map((file) =>
+    /^name: (.+)$/m.exec(readFileSync(join(root, file), "utf8"))?.at(1),
+  );
+  expect(small).toBe("postrider");
+  expect(large).not.toBe(small);
+});
+
 test("no container of compose.small.yaml fills the disk with its log or takes all memory", () => {
   for (const { logging, mem_limit: limit } of Object.values(read())) {
     expect(logging?.options).toEqual({ "max-size": "20m", "max-file": "5" });

@@ -10,12 +10,13 @@ import { toChart } from "./chart.ts";
 import { renderCell } from "./render-cell.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "postrider-chart-"));
+let rendered: string;
 let overlay: readonly Manifest[];
 let renderedCell: string;
 
 // The first run on a machine without Helm fetches it, or compiles it.
 beforeAll(() => {
-  const rendered = renderOverlay(join(root, "deploy/k8s/overlays/production"));
+  rendered = renderOverlay(join(root, "deploy/k8s/overlays/production"));
   overlay = parseManifests(rendered);
   mkdirSync(join(folder, "templates"));
   renderedCell = renderCell();
@@ -87,8 +88,21 @@ test("a changed value of the Helm chart reaches every place, and starts new pods
   const checksum = /"annotations":\{"values":"(\w+)"\}/;
 
   expect(JSON.stringify(after)).not.toMatch(/postrider\.example\.com|registry\.example\.com/);
-  expect(JSON.stringify(after)).toContain('"image":"localhost:5000/p/posts:0.1.0"');
+  expect(JSON.stringify(after)).toMatch(/"image":"localhost:5000\/p\/posts[:@]/);
   expect(checksum.exec(podsOf(after))?.[1]).not.toBe(checksum.exec(podsOf(before))?.[1]);
+});
+
+test("the Helm chart of a release names its registry as a value, and each image by its digest", () => {
+  const digest = `sha256:${"ab".repeat(32)}`;
+  const release = (text: string): string =>
+    text.replaceAll(/(?<=image: )\S+\/(\w+)[:@]\S+$/gm, `ghcr.test/team/$1@${digest}`);
+  const files = toChart(release(rendered), release(renderedCell));
+
+  expect(files["values.yaml"]).toContain('registry: "ghcr.test/team"');
+  expect(files["templates/postrider.yaml"]).toContain(
+    `image: {{ .Values.registry }}/posts@${digest}\n`,
+  );
+  expect(files["templates/postrider.yaml"]).not.toContain("ghcr.test");
 });
 
 test("the options of the Helm chart leave out the objects that they name", () => {

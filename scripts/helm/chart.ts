@@ -155,20 +155,31 @@ function toTemplates(rendered: string, used: Set<string>): ReadonlyMap<string, s
   );
 }
 
+/** Where the images are, which in a release is no longer the example of the template. */
+function findRegistry(rendered: string): string {
+  const [registry] = /(?<= image: )\S+(?=\/gateway[:@])/.exec(rendered) ?? [];
+  if (registry === undefined) throw new Error("the overlay has no image of the gateway");
+  return registry;
+}
+
 /**
  * The files of the chart by their paths, from the overlay and from the same as a cell. Helm creates
  * the namespace, so the chart has none.
  */
 export function toChart(rendered: string, renderedCell: string): Readonly<Record<string, string>> {
   const used = new Set<string>();
-  const plain = toTemplates(rendered, used);
-  const templates = [...toTemplates(renderedCell, used)].map(([name, inCell]) =>
+  const registry = findRegistry(rendered);
+  const toExample = (text: string): string =>
+    text.replaceAll(` image: ${registry}/`, ` image: ${VALUES["registry"]?.text}/`);
+  const plain = toTemplates(toExample(rendered), used);
+  const templates = [...toTemplates(toExample(renderedCell), used)].map(([name, inCell]) =>
     withCell(plain.get(name), inCell),
   );
   const unused = Object.keys({ ...CELL_VALUES, ...VALUES }).filter((name) => !used.has(name));
   if (unused.length > 0) throw new Error(`the overlay has no value of ${unused.join(", ")}`);
   const initial = Object.entries(VALUES).map(
-    ([name, { about, text }]) => [name, about, toPattern(text)[1]] as const,
+    ([name, { about, text }]) =>
+      [name, about, name === "registry" ? registry : toPattern(text)[1]] as const,
   );
   const cell = Object.entries(CELL_VALUES).map(
     ([name, value]) => [name, value.about, value.initial] as const,

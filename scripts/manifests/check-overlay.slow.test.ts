@@ -151,15 +151,15 @@ interface RouteRules {
   }[];
 }
 
+const SHARED_GATEWAY = join(root, "deploy/cells/gateway.yaml");
+
 test("the checks of the Kubernetes manifests accept the overlay `production` as a cell, whose route takes the API keys of the cell alone", () => {
   const text = renderWithComponents("cell");
   expect(checkOverlay("production", text)).toEqual([]);
-  const gateway = readFileSync(join(root, "deploy/cells/gateway.yaml"), "utf8");
-  expect(checkSchema(parseManifests(gateway))).toEqual([]);
   const routes = ofKind<RouteRules>(parseManifests(text), "HTTPRoute");
   const route = routes.find(({ metadata }) => metadata.name === "keys-of-cell");
   const { hostnames = [], rules = [] } = route?.spec ?? {};
-  expect(JSON.stringify(parseManifests(gateway))).toContain(`"hostname":"${hostnames[0]}"`);
+  expect(readFileSync(SHARED_GATEWAY, "utf8")).toContain(`hostname: ${hostnames[0]}\n`);
   expect(text).toContain(`eu1=https://${rules[0]?.filters?.[0]?.urlRewrite?.hostname},`);
   const expression = new RegExp(rules[0]?.matches?.[0]?.headers?.[0]?.value ?? "");
   const matches = (cell?: string, scheme = "Bearer") =>
@@ -168,6 +168,28 @@ test("the checks of the Kubernetes manifests accept the overlay `production` as 
   expect([matches("eu"), matches("us1"), matches(), matches("eu1", "Basic x")]).toEqual(
     Array(4).fill(false),
   );
+});
+
+interface Listeners {
+  readonly listeners: readonly {
+    readonly port: number;
+    readonly allowedRoutes?: {
+      readonly namespaces: { readonly selector: { readonly matchLabels: object } };
+    };
+  }[];
+}
+
+test("the address that all cells share admits routes of the namespace that deploy/README.md creates, and answers on port 80 for its certificate", () => {
+  const gateways = parseManifests(readFileSync(SHARED_GATEWAY, "utf8"));
+  expect(checkSchema(gateways)).toEqual([]);
+  const [gateway] = ofKind<Listeners>(gateways, "Gateway");
+  const { listeners = [] } = gateway?.spec ?? {};
+  expect(listeners.map(({ port }) => port)).toEqual([80, 443]);
+  const file = join(root, "deploy/k8s/base/namespace.yaml");
+  const [namespace] = parseManifests(readFileSync(file, "utf8"));
+  const { matchLabels } = listeners[1]?.allowedRoutes?.namespaces.selector ?? {};
+  expect(matchLabels).toBeDefined();
+  expect(namespace?.metadata.labels).toMatchObject(matchLabels ?? {});
 });
 
 const UNITS: Readonly<Record<string, number>> = { m: 0.001, Mi: 1 / 1024, Gi: 1 };

@@ -48,6 +48,7 @@ export function inspectSettings({ env, inFile }: GivenSettings): Inspection {
   const faults = [
     ...reader.faults,
     ...findUnknown(inFile, names),
+    ...findIgnored(plan),
     ...serviceNames.flatMap((service) => findFaults(service, plan)),
   ];
   return { faults: [...new Set(faults)], known };
@@ -67,6 +68,16 @@ function findUnknown(inFile: readonly string[], known: ReadonlySet<string>): rea
   return inFile
     .filter((name) => !known.has(name) && !/^(?:NODE_|OTEL_)|_PROXY$/i.test(name))
     .map((name) => `${name} is not a setting; docs/configuration.md lists all`);
+}
+
+/** A leaked key would stay good although its setting names another one. */
+function findIgnored({ settings, layout }: ServePlan): readonly string[] {
+  return ["IDENTITY_KEYS", "TRUSTED_IDENTITIES"]
+    .filter((name) => settings[name] !== undefined)
+    .map(
+      (name) =>
+        `${name} cannot be set for \`serve\`, which keeps the identities of its services in ${layout.secretsFile}: remove the setting; docs/operations.md says under "Key rotation" how to replace a key`,
+    );
 }
 
 function findFaults(service: ServiceName, plan: ServePlan): readonly string[] {

@@ -28,6 +28,17 @@ test("two settings are enough for the services in production", () => {
   expect(inspectSettings({ env: NEEDED, inFile: Object.keys(NEEDED) }).faults).toEqual([]);
 });
 
+test.each(["IDENTITY_KEYS", "TRUSTED_IDENTITIES"])(
+  "serve refuses %s, which it would ignore, and names the file that has the identities",
+  (name) => {
+    const env = { ...NEEDED, [name]: "x", POSTRIDER_DATA_DIR: "/data" };
+    const { faults } = inspectSettings({ env, inFile: [] });
+    expect(faults).toEqual([
+      expect.stringMatching(`^${name} cannot be set .* in /data/secrets.json: remove the setting`),
+    ]);
+  },
+);
+
 test("each service of one server has the port that it has by default, and all follow from PORT", () => {
   const { services, inspector } = portsFrom(8080);
   const ports = serviceNames.map((name) => services[name].port);

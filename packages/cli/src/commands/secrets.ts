@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { makeIdentityKeys, toTrustedIdentities } from "@postrider/shared/identity/identity-keys";
 import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
 import { migrationDatabaseUrl, serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
+import { makeSealingKey } from "@postrider/shared/secrets/sealing";
 import { getText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { loadOwnerUrl, SERVICES } from "#src/config.ts";
 import { CommandFailure } from "#src/failures.ts";
@@ -13,7 +14,6 @@ type Secrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 const NAMESPACE = "postrider";
 
 const makePassword = (): string => randomBytes(32).toString("base64url");
-const makeSealingKey = (): string => `k1:${randomBytes(32).toString("base64")}`;
 
 function makeIdentities(): Secrets {
   const keys = makeIdentityKeys();

@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import fs, { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parsePrivateKey } from "@postrider/shared/identity/identity-keys";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { root } from "#src/stack/layout.ts";
 import {
   forgetDemo,
   loadSecrets,
@@ -45,13 +47,27 @@ test("two local stacks get different secrets", () => {
   expect(new Set(texts).size).toBe(texts.length);
 });
 
-test("each process has a private key of its own, and the credential key has a name and 32 bytes", () => {
-  const { identityKeys, credentialKeys } = makeSecrets();
+test("each process has a private key of its own, and an encryption key has 32 bytes and a name that no lost key had", () => {
+  const { identityKeys, credentialKeys, handleKeys } = makeSecrets();
   const [name, key] = credentialKeys.split(":");
 
   expect(Object.values(identityKeys).map(parsePrivateKey)).not.toContain(undefined);
-  expect(name).toBe("k1");
+  expect(name).toMatch(/^k[0-9a-f]{6}$/);
+  const all = [credentialKeys, handleKeys, makeSecrets().credentialKeys];
+  expect(new Set(all.map((entry) => entry.split(":")[0])).size).toBe(3);
   expect(Buffer.from(key ?? "", "base64")).toHaveLength(32);
+});
+
+test("after the documented command to replace the identities of one server, a start makes new ones and keeps all other secrets", () => {
+  const before = loadSecrets(file);
+  const page = readFileSync(join(root, "docs/operations.md"), "utf8");
+  const [, script = ""] = /node -e '(const \[, file[^']+)'/.exec(page) ?? [];
+  execFileSync(process.execPath, ["-e", script, file, "identityKeys"]);
+
+  const { identityKeys, ...kept } = loadSecrets(file);
+
+  expect(identityKeys.gateway).not.toBe(before.identityKeys.gateway);
+  expect({ ...kept, identityKeys: before.identityKeys }).toEqual(before);
 });
 
 test("secrets that an older version did not generate are added to the secrets file, and the stored secrets stay", () => {

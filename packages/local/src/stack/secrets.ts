@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { makeIdentityKeys, type IdentityKeyTexts } from "@postrider/shared/identity/identity-keys";
 import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
+import { makeSealingKey } from "@postrider/shared/secrets/sealing";
 import { readJsonFile, writeJsonFile } from "#src/processes/json-file.ts";
 import { type DatabaseService, databaseServices } from "#src/stack/services.ts";
 
@@ -11,9 +12,9 @@ export interface Secrets {
   /** Passwords of the migration roles, which no service is given. */
   readonly migrationPasswords: Readonly<Record<DatabaseService, string>>;
   readonly identityKeys: IdentityKeyTexts;
-  /** As `kid:base64`, the newest first. */
+  /** As `id:base64`, the newest first. */
   readonly credentialKeys: string;
-  /** As `kid:base64`, the newest first, for ids and URLs that platforms return meanwhile. */
+  /** As `id:base64`, the newest first, for ids and URLs that platforms return meanwhile. */
   readonly handleKeys: string;
   readonly mediaKey: string;
   readonly platformAppSecret: string;
@@ -25,8 +26,6 @@ export interface Secrets {
 function randomSecret(): string {
   return randomBytes(32).toString("base64url");
 }
-
-const makeSealingKey = (): string => `k1:${randomBytes(32).toString("base64")}`;
 
 function makePasswords(): Record<DatabaseService, string> {
   const entries = databaseServices.map((service) => [service, randomSecret()]);

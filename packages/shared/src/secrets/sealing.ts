@@ -138,6 +138,14 @@ export function unseal(keys: readonly SealingKey[], place: SealedPlace, sealed: 
   }
 }
 
+/**
+ * A new entry of `CREDENTIAL_KEYS` or `HANDLE_KEYS`. Its id differs from that of any lost key, so
+ * that a service notices at its start that only the lost key decrypts stored texts.
+ */
+export function makeSealingKey(): string {
+  return `k${randomBytes(3).toString("hex")}:${randomBytes(32).toString("base64")}`;
+}
+
 const KEY_ENTRY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
 /** `<key id>:<base64 of 32 bytes>`, newest first. Error messages never contain these secrets. */

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import { judgeMatchingPosts } from "@postrider/platforms/publishing/search";
 import { pngMedia } from "@postrider/platforms/test/test-media";
@@ -7,6 +9,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { adoptDeployment, insertDeployment, recordRestore } from "#src/publishing/db/deployment.ts";
+import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import {
   consume,
@@ -167,6 +170,44 @@ test("after a restore, a target on a platform without search fails with outcome_
   await request(database.sql, target);
   await untilStatus(database.sql, target, "published");
   expect(world.calls).toHaveLength(1);
+});
+
+/** The statements that docs/operations.md names for an operator who has lost the keys. */
+function statementsForLostHandleKeys(): string {
+  const file = join(import.meta.dirname, "../../../../docs/operations.md");
+  const page = readFileSync(file, "utf8").split("**When `HANDLE_KEYS` are lost**")[1];
+  return /<<'SQL'\n([\s\S]+?)\nSQL\n/.exec(page ?? "")?.[1] ?? "";
+}
+
+test("after the documented statements for lost HANDLE_KEYS no stored text needs a key, and a target whose upload had begun is searched for before it is sent", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  await request(sql, target);
+  world.prepare = [
+    {
+      name: "upload",
+      isDone: () => false,
+      run: () => Promise.resolve({ kind: "wait", afterMs: 600_000, handles: { uri: "secret" } }),
+    },
+  ];
+  {
+    await using _first = startSearchable(database, world);
+    await eventually(async () => (await listHandleKeys(sql)).length === 1);
+  }
+
+  const connection = await sql.reserve();
+  await connection.unsafe(statementsForLostHandleKeys());
+  connection.release();
+
+  expect(await listHandleKeys(sql)).toEqual([]);
+  await sql`update publish_tasks set wake_at = now()`;
+  world.prepare = [];
+  await using seeing = startSearchable(database, world);
+  await untilStatus(sql, target, "published");
+  expect(seeing.looks).toHaveLength(1);
+  expect(world.calls).toMatchObject([{ handles: {} }]);
 });
 
 /** Moves the recorded time of the latest restore from a backup into the past by `age`. */
