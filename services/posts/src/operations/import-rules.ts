@@ -25,14 +25,11 @@ import {
 
 /** A request has at most 256 KiB of content and options, and an edit may replace only one. */
 const MAX_CONTENT_BYTES = 260 * 1024;
-/** Those of an account are some hundred bytes. */
-const MAX_SETTINGS_BYTES = 16 * 1024;
 /** The longest part is the description, of at most 1,500 characters. */
 const MAX_MEDIA_BYTES = 16 * 1024;
 /** A retry makes at most 100; the sweep may add some. */
 const MAX_GENERATION = 1_000;
 
-const isPlatform = text(20, isPlatformId);
 const OPTION: Readonly<Record<string, ColumnCheck>> = {
   content: text(MAX_CONTENT_BYTES),
   title: text(MAX_CONTENT_BYTES),
@@ -86,15 +83,15 @@ export const IMPORT_RULES: ImportRules = {
       options: isOptions,
       media_ids: values(MAX_MEDIA, text(36)),
       media: values(MAX_MEDIA, isMedia),
-      platforms: values(MAX_ACCOUNTS, isPlatform),
+      platforms: values(MAX_ACCOUNTS, isPlatformId),
     },
   },
   targets: {
     columns: {
       // With the unique index, at most as many as the API accepts.
       ordinal: between(0, MAX_ACCOUNTS - 1),
-      platform: isPlatform,
-      settings: anyObject(MAX_SETTINGS_BYTES),
+      platform: isPlatformId,
+      settings: anyObject,
       generation: between(0, MAX_GENERATION),
       due_day: isDay,
       metrics: isMetrics,
