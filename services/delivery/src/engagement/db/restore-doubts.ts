@@ -29,11 +29,15 @@ export function isDoubtful(sql: ISql) {
       end)`;
 }
 
-/** The open call, at most one, that a search could not tell apart from that of action `t`. */
+/**
+ * The open calls, at most two, that a search could not tell apart from that of action `t`: what the
+ * unique indexes of open calls say. A refused mark notes the account of the platform.
+ */
 export function openCall(sql: ISql) {
   return sql`
     from comment_actions e
-    where e.account_id = t.account_id
+    where (e.account_id = t.account_id
+      or (e.platform = t.platform and e.external_account_id = t.external_account_id))
     and e.comment_id = t.comment_id
     and e.call_key = t.call_key
     and e.id <> t.id
