@@ -14,10 +14,10 @@ export const DOUBT =
   "the data was restored from a backup; the action may have been carried out before that";
 
 /**
- * A restore made it uncertain whether action `t` was carried out, and no search has followed;
- * `deployment` is `d`. Hiding and showing is uncertain only if it was requested before, because the
- * restore may have lost a later request with the opposite effect; repeating a newer one is
- * harmless.
+ * A restore, here or of the installation that the action was imported from, made it uncertain
+ * whether action `t` was carried out, and no search has followed; `deployment` is `d`. Hiding and
+ * showing is uncertain only if it was requested before, because the restore may have lost a later
+ * request with the opposite effect; repeating a newer one is harmless.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -26,7 +26,8 @@ export function isDoubtful(sql: ISql) {
         when t.type in ('hide', 'unhide') then t.created_at < d.restored_at
         else t.created_at < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
           and (t.doubted_at is null or t.doubted_at < d.restored_at)
-      end)`;
+      end
+      or t.is_doubtful and t.type in ('reply', 'private_reply'))`;
 }
 
 /**
@@ -63,6 +64,7 @@ export function doubtfulActions(sql: ISql, isDue: SqlFragment, limit: number) {
 export function searchFrom(sql: ISql) {
   return sql`
     least(t.first_unknown_at, case
+      when t.is_doubtful then t.created_at - ${UNKNOWN_AGE_HOURS} * interval '1 hour'
       when t.created_at < d.restored_at and t.open_unknowns = 0 and d.data_until is not null
         then greatest(t.created_at, d.data_until)
       when t.created_at < d.restored_at then t.created_at
