@@ -255,6 +255,7 @@ create table delivery.comment_actions (
   is_limited boolean not null default false,
   is_restored boolean not null default false,
   doubted_at timestamp with time zone,
+  is_doubtful boolean not null default false,
   version bigint not null default 1,
   external_id text,
   further_ids text[] not null default '{}'::text[],
@@ -273,6 +274,7 @@ create table delivery.comment_actions (
 CREATE INDEX comment_actions_by_external ON delivery.comment_actions USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX comment_actions_by_workspace ON delivery.comment_actions USING btree (workspace_id, id);
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
+CREATE INDEX comment_actions_doubtful ON delivery.comment_actions USING btree (wake_at) WHERE (is_doubtful AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text])));
 CREATE INDEX comment_actions_further_ids ON delivery.comment_actions USING btree (comment_id) WHERE (further_ids <> '{}'::text[]);
 CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));
 CREATE INDEX comment_actions_in_work ON delivery.comment_actions USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
@@ -542,6 +544,7 @@ create table delivery.publish_tasks (
   looks integer not null default 0,
   is_limited boolean not null default false,
   doubted_at timestamp with time zone,
+  is_doubtful boolean not null default false,
   is_restored boolean not null default false,
   external_id text,
   permalink text,
@@ -559,6 +562,7 @@ create table delivery.publish_tasks (
 );
 CREATE INDEX publish_tasks_by_account ON delivery.publish_tasks USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE INDEX publish_tasks_by_external ON delivery.publish_tasks USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX publish_tasks_doubtful ON delivery.publish_tasks USING btree (wake_at) WHERE (is_doubtful AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text])));
 CREATE INDEX publish_tasks_in_work ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
 CREATE INDEX publish_tasks_live_external ON delivery.publish_tasks USING btree (platform, external_account_id) WHERE ((external_account_id IS NOT NULL) AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text])));
 CREATE UNIQUE INDEX publish_tasks_one_calling ON delivery.publish_tasks USING btree (account_id) WHERE (status = 'calling'::text);

@@ -204,9 +204,11 @@ create table posts.quota_usage (
   reserved integer not null default 0,
   released integer not null default 0,
   exhausted_at timestamp with time zone,
+  uncounted integer not null default 0,
   constraint quota_usage_pkey PRIMARY KEY (workspace_id, subject, period)
 );
 CREATE TRIGGER quota_usage_free AFTER DELETE ON posts.quota_usage REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION free_removed_quota();
+CREATE TRIGGER quota_usage_uncounted AFTER UPDATE ON posts.quota_usage FOR EACH ROW WHEN (((old.uncounted > 0) AND ((new.used + new.reserved) < (old.used + old.reserved)) AND (new.workspace_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid))) EXECUTE FUNCTION give_back_uncounted();
 
 create table posts.schema_migrations (
   version integer not null,

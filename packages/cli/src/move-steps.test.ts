@@ -100,6 +100,7 @@ class Run {
       isQuiet: this.#known.quiet === move,
       isCopied: this.#known.copied === move,
       hasExport: true,
+      isJustRestored: false,
       isGivenUp: false,
     });
     this.#plan = decision.kind === "step" ? { step: decision.step, move } : undefined;
@@ -207,11 +208,13 @@ const STATE = {
   isQuiet: false,
   isCopied: false,
   hasExport: false,
+  isJustRestored: false,
   isGivenUp: false,
 } as const;
 
 test.each<[string, Partial<MoveState>, string]>([
   ["a workspace that is being deleted", { source: "stopped" }, "invalid_transition"],
+  ["a workspace of a cell that was just restored", { isJustRestored: true }, "just_restored"],
   ["a workspace that does not exist", { source: "absent" }, "not_found"],
   ["a workspace with which the other cell works", { target: "working" }, "works_elsewhere"],
   ["a frozen one there", { source: "frozen", target: "working" }, "works_elsewhere"],

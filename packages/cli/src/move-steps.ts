@@ -25,6 +25,11 @@ export interface MoveState {
   readonly isCopied: boolean;
   /** Whether the folder has a complete export. */
   readonly hasExport: boolean;
+  /**
+   * Whether the source was restored within 15 minutes: what becomes due is searched for before it is
+   * sent, but in the other cell it would not be.
+   */
+  readonly isJustRestored: boolean;
   /** Whether the source is to leave the workspace to the target, which works, without a copy. */
   readonly isGivenUp: boolean;
 }
@@ -75,8 +80,13 @@ function ofAbsent({ target }: MoveState): MoveDecision {
   return refused("not_found", "the workspace does not exist here");
 }
 
-function ofWorking({ target, isGivenUp }: MoveState): MoveDecision {
+function ofWorking({ target, isGivenUp, isJustRestored }: MoveState): MoveDecision {
   if (target === "working") return isGivenUp ? step("freeze") : BOTH_HAVE;
+  if (isJustRestored)
+    return refused(
+      "just_restored",
+      "the data of this cell was restored or adopted within the last 15 minutes; move the workspace when they are over",
+    );
   return target === "absent" ? step("freeze") : LEFT_OVER;
 }
 

@@ -10,6 +10,6 @@ export const PLATFORM_IDS = [
 
 export type PlatformId = (typeof PLATFORM_IDS)[number];
 
-export function isPlatformId(text: string): text is PlatformId {
-  return PLATFORM_IDS.some((id) => id === text);
+export function isPlatformId(value: unknown): value is PlatformId {
+  return PLATFORM_IDS.some((id) => id === value);
 }

@@ -77,6 +77,15 @@ test("an imported workspace is stopped until its import has ended, and its accou
   expect(credentials).toMatchObject([{ accountStatus: "reconnect_required", accessToken: "" }]);
 });
 
+test("an import that is not finished is removed before its beginning can be missing in an audit log", async () => {
+  await using given = await open();
+  await given.begin();
+  const [row] = await given.sql`
+    select removes_at < now() + interval '90 days' as is_early
+    from workspaces`;
+  expect(row).toEqual({ isEarly: true });
+});
+
 test("an import that was interrupted continues from the stored number of rows, and no other export takes its place", async () => {
   await using given = await open();
   const { workspaceId, imports } = given;

@@ -51,6 +51,8 @@ create table publish_tasks (
   is_limited boolean not null default false,
   -- The restore (`deployment.restored_at`) that last made the outcome of the task uncertain.
   doubted_at timestamptz,
+  -- A restore of the installation that the task was imported from made its outcome uncertain, and no search has followed.
+  is_doubtful boolean not null default false,
   -- True while the outcome in question is that of calls that a restore removed from the data, or whose handles an import
   -- did not bring.
   is_restored boolean not null default false,
@@ -97,6 +99,9 @@ create index publish_tasks_live_external on publish_tasks (platform, external_ac
 create index publish_tasks_by_external on publish_tasks (external_id) where external_id is not null;
 -- Tasks whose outcome a restore made uncertain, so that they are found when an operator declares the restore lossless.
 create index publish_tasks_restored on publish_tasks (doubted_at) where is_restored;
+-- Finds whether an unfinished imported task has to be searched for.
+create index publish_tasks_doubtful on publish_tasks (wake_at)
+  where is_doubtful and status in ('queued', 'working', 'unknown', 'reconciling');
 -- Finds the imported tasks of a workspace whose accounts of the platform are not confirmed.
 create index publish_tasks_unconfirmed on publish_tasks (workspace_id) where unconfirmed_account_id is not null;
 -- Finds the sealed handles, whose keys a service that starts needs.
@@ -452,6 +457,8 @@ create table comment_actions (
   is_restored boolean not null default false,
   -- The restore (`deployment.restored_at`) that last made the outcome of the action uncertain.
   doubted_at timestamptz,
+  -- As in `publish_tasks`.
+  is_doubtful boolean not null default false,
   version bigint not null default 1,
   -- The platform's id of the reply or message.
   external_id text,
@@ -498,6 +505,9 @@ create index comment_actions_visibility on comment_actions (platform, comment_id
   where type in ('hide', 'unhide');
 -- Finds the oldest actions of a workspace, which are removed.
 create index comment_actions_by_workspace on comment_actions (workspace_id, id);
+-- Finds whether an unfinished imported action has to be searched for.
+create index comment_actions_doubtful on comment_actions (wake_at)
+  where is_doubtful and status in ('queued', 'working', 'unknown', 'reconciling');
 -- Finds the imported actions of a workspace whose accounts of the platform are not confirmed.
 create index comment_actions_unconfirmed on comment_actions (workspace_id) where unconfirmed_account_id is not null;
 -- Finds other actions on a comment.

@@ -140,6 +140,19 @@ test("the removal of a workspace waits until the outcome of each of its calls is
   expect(reports.at(-1)).toEqual({ rows: 2, isDone: true });
 });
 
+test("the removal of a workspace waits for a requested deletion of a post that is tried again later, except in an import", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const { removed } = await fillTwoWorkspaces(database);
+  for (const table of ["publish_tasks", "comment_actions", "webhook_leases"])
+    await sql`delete from ${sql(table)}`;
+  await sql`update deletion_tasks set status = 'queued', wake_at = now() + interval '1 hour'`;
+  const { prepare } = deliveryRemoval(sql);
+  expect(await prepare?.(stopped(removed))).toBe(false);
+  await sql`update deletion_tasks set status = 'failed'`;
+  expect(await prepare?.(stopped(removed))).toBe(true);
+});
+
 test("a late event of a removed workspace creates no row", async () => {
   await using database = await openDatabase();
   const { sql } = database;

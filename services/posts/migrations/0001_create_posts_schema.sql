@@ -341,8 +341,40 @@ create table quota_usage (
   -- When the counter of a workspace first reached its limit. The event about the used-up quota is published once, by
   -- the post that sets this time.
   exhausted_at timestamptz,
+  -- Of a limit that all workspaces share: how many of those used and reserved the limit of all does not count, because
+  -- posts of an imported workspace reserve more than a workspace may beside others. The counter of all has the sum.
+  uncounted int not null default 0,
   primary key (workspace_id, subject, period)
 ) with (fillfactor = 50);
+
+-- What a counter counts against its limit.
+create function counted(counter quota_usage) returns int language sql immutable as $$
+  select counter.used + counter.reserved
+    - case when counter.workspace_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff' then counter.uncounted else 0 end
+$$;
+
+-- What a workspace gives back is first what is not counted. Its counter and that of all are locked already: they change in
+-- one statement.
+create function give_back_uncounted() returns trigger language plpgsql as $$
+begin
+  update quota_usage
+  set uncounted = greatest(
+    uncounted - least(old.uncounted, old.used + old.reserved - new.used - new.reserved), 0
+  )
+  where workspace_id in (new.workspace_id, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+  and subject = new.subject
+  and period = new.period;
+  return null;
+end
+$$;
+
+create trigger quota_usage_uncounted after update on quota_usage for each row
+when (
+  old.uncounted > 0
+  and new.used + new.reserved < old.used + old.reserved
+  and new.workspace_id <> 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+)
+execute function give_back_uncounted();
 
 -- How many targets may have given their share of a quota back before it accepts no more. As in `domain/quota.ts`.
 create function max_released(quota bigint) returns bigint language sql immutable as $$
@@ -355,14 +387,15 @@ declare
   freed record;
 begin
   for freed in
-    select subject, period, sum(reserved) as reserved
+    select subject, period, sum(reserved) as reserved, sum(least(uncounted, reserved)) as uncounted
     from removed
     where reserved > 0
     group by subject, period
     order by period collate "C", subject collate "C"
   loop
     update quota_usage
-    set reserved = greatest(quota_usage.reserved - freed.reserved, 0)
+    set reserved = greatest(quota_usage.reserved - freed.reserved, 0),
+      uncounted = greatest(quota_usage.uncounted - freed.uncounted, 0)
     where workspace_id = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
     and subject = freed.subject
     and period = freed.period;

@@ -86,6 +86,22 @@ test("beside other workspaces, one that has used up its half of the limit of an 
   expect(await shown(other.workspaceId)).toEqual(["app", 5000, 0, 1, 4999]);
 });
 
+test("a workspace whose import reserved the whole limit of an app leaves another one its half", async () => {
+  const [one, other] = [open(), open()];
+  for (const owner of [one.workspaceId, INSTALLATION])
+    await posts.sql`
+      insert into quota_usage (workspace_id, subject, period, reserved, uncounted)
+      values (${owner}, 'x', ${dayOf(NOW)}, 14_998, 9_998)`;
+  await use(newId(), 4_998);
+
+  await expect(one.send()).rejects.toMatchObject({ violations: [{ code: "daily", limit: 5000 }] });
+  await other.send();
+  const { id } = await other.send({ days: 1 });
+  const { workspaceId } = other;
+  await posts.posts.updatePost({ workspaceId, id, scheduledAt: timestampFromDate(NOW) });
+  await expect(other.send()).rejects.toMatchObject({ violations: [{ code: "daily_shared" }] });
+});
+
 test("when all workspaces together have used up the limit of an app, a refusal says so without their numbers, and no event reports the quota as used up", async () => {
   const [one, other] = [open(), open()];
   await use(newId(), 9999);

@@ -7,14 +7,15 @@ import {
   exportRows,
   openImport,
 } from "@postrider/shared/testing/workspace-import";
-import { fillTwoWorkspaces } from "@postrider/shared/testing/workspace-removal";
+import { fillTwoWorkspaces, removeWorkspace } from "@postrider/shared/testing/workspace-removal";
 import { isRemoved, recordRemoval } from "@postrider/shared/workspaces/removed-workspaces";
 import { beforeAll, describe, expect, test } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
+import { listQuotaUsage, moveQuota, reserveQuota } from "#src/db/quota-usage.ts";
 import { applyDeletionUpdate, type DeletableState } from "#src/domain/deletion.ts";
-import { INSTALLATION, SHARED_LIMITS } from "#src/domain/quota.ts";
+import { INSTALLATION, quotaDemands, SHARED_LIMITS } from "#src/domain/quota.ts";
 import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 
 async function createDatabase() {
@@ -34,7 +35,7 @@ beforeAll(async () => {
   await source.sql`
     update targets
     set status = 'pending', platform = 'x', settings = null, metrics = null, generation = 1,
-      due_at = now(), publish_before = now() + interval '1 day', due_day = '2026-11-20'`;
+      due_at = '2026-11-20T09:00:00Z', publish_before = now() + interval '1 day', due_day = '2026-11-20'`;
   await source.sql`update target_attempts set outcome = 'published'`;
   await source.sql`update quota_usage set subject = 'x', period = '2026-11-20', reserved = 3`;
   await source.sql`update idempotency_keys set options = '{}'`;
@@ -170,6 +171,111 @@ test("what the open posts of an imported workspace reserve of an app's limit cou
   ]);
 });
 
+const DAY = { subject: "youtube", period: "2026-11-20" };
+
+/** A workspace that has come with this many videos of one day, at most 100 of them in a post. */
+async function openWithVideos(count: number) {
+  const given = await open();
+  await given.prepare(one);
+  const posts = Array.from({ length: Math.ceil(count / 100) }, () =>
+    changed(exported.posts?.[0], { id: newId(), queue_slot_rule_id: null }),
+  );
+  const targets = Array.from({ length: count }, (_, index) => {
+    const { id } = JSON.parse(posts[Math.floor(index / 100)] ?? "") as { id: string };
+    const own = { id: newId(), post_id: id, ordinal: index % 100, platform: "youtube" };
+    return changed(exported.targets?.[0], own);
+  });
+  await given.importAll(one, { posts, targets });
+  await given.release(one);
+  const { sql } = given;
+  /** What the limit of the project leaves for other workspaces. */
+  const left = async () => {
+    const [shared] = await listQuotaUsage(sql, [{ ...DAY, workspaceId: INSTALLATION }]);
+    return 100 - (shared?.used ?? 0) - (shared?.reserved ?? 0);
+  };
+  const move = async (used: number, reserved: number) =>
+    await sql.begin((tx) =>
+      moveQuota(
+        tx,
+        [one, INSTALLATION].map((workspaceId) => {
+          return { ...DAY, workspaceId, used, reserved, released: 0 };
+        }),
+      ),
+    );
+  return { ...given, left, move };
+}
+
+test("an import with more videos of one day than the project of all workspaces may publish leaves others their half, and all its videos are scheduled", async () => {
+  await using given = await openWithVideos(150);
+  const { sql } = given;
+  expect(await given.left()).toBe(50);
+  expect(await sql`select from posts where status = 'scheduled'`).toHaveLength(2);
+  expect(
+    await sql`select reserved from quota_usage where workspace_id = ${one} and subject = 'youtube'`,
+  ).toEqual([{ reserved: 150 }]);
+
+  const limits = { monthly: 1000, daily: 100, highestDaily: null, hasOthers: true };
+  const reserve = async (count: number) => {
+    const targets = Array.from({ length: count }, () => ({
+      accountId: newId(),
+      platform: "youtube",
+    }));
+    const now = new Date("2026-11-20T08:00:00Z");
+    const demands = quotaDemands(newId(), targets, now, limits);
+    return await sql.begin(async (tx) => (await reserveQuota(tx, { demands, now })).short);
+  };
+  expect(await reserve(50)).toEqual([]);
+  expect(await reserve(1)).toMatchObject([{ code: "daily_shared" }]);
+});
+
+test("what an import reserves in several pages leaves other workspaces their half, too", async () => {
+  await using given = await openWithVideos(30);
+  for (const count of [10, 20, 1]) {
+    const ids = Array.from({ length: count }, () => newId());
+    await given.prepare(one);
+    const posts = ids.map((id) => changed(exported.posts?.[0], { id, queue_slot_rule_id: null }));
+    const targets = ids.map((id) =>
+      changed(exported.targets?.[0], { id, post_id: id, platform: "youtube" }),
+    );
+    await given.importAll(one, { posts, targets });
+    await given.release(one);
+  }
+  expect(await given.left()).toBe(50);
+});
+
+test("what an imported workspace gives back of a shared limit is first what was not counted for all, so that nothing is given back twice", async () => {
+  await using given = await openWithVideos(150);
+  const steps: readonly (readonly [string, number, number, number])[] = [
+    ["60 published", 60, -60, 50],
+    ["30 cancelled", 0, -30, 50],
+    ["30 added by retries", 0, 30, 20],
+    ["100 failed", -10, -90, 50],
+    ["20 failed", -20, 0, 70],
+    ["the others too", -30, 0, 100],
+  ];
+  for (const [title, used, reserved, left] of steps) {
+    await given.move(used, reserved);
+    expect([title, await given.left()]).toEqual([title, left]);
+  }
+  expect(await given.sql`select from quota_usage where uncounted <> 0`).toHaveLength(0);
+});
+
+test("a removed workspace whose import reserved more than a part of a shared limit gives back what it had reserved, and what it has published stays counted", async () => {
+  await using given = await openWithVideos(150);
+  await given.move(30, -30);
+  await removeWorkspace(given.sql, one);
+  expect(await given.left()).toBe(70);
+});
+
+test("an import takes the plan of a draft for a time further ahead than a post may be scheduled", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  const plan = { status: "draft", scheduled_at: "2999-01-01T00:00:00+00:00" };
+  const rows = [changed(exported.posts?.[0], plan)];
+  await given.client.importRows({ workspaceId: one, table: "posts", rows });
+  expect(await given.sql`select from posts where status = 'draft'`).toHaveLength(1);
+});
+
 const LONG = "x".repeat(300_000);
 
 describe("an import stores nothing of a call with a row", () => {
@@ -196,6 +302,33 @@ describe("an import stores nothing of a call with a row", () => {
     ["on an unknown platform", "targets", { platform: "constructor" }, /rows\/1/],
     ["with more targets than a post may have", "targets", { ordinal: 100 }, /ordinal/],
     ["that uses quota of a day that does not exist", "targets", { due_day: "soon" }, /due_day/],
+    [
+      "that uses quota of another day than that for which it is due",
+      "targets",
+      { due_day: "2026-11-21" },
+      /due_day/,
+    ],
+    ["that is due and uses quota of no day", "targets", { due_day: null }, /due_at/],
+    ["that uses quota of a day and is not due", "targets", { due_at: null }, /due_day/],
+    [
+      "that is due further ahead than a post may be scheduled",
+      "targets",
+      { due_at: "2999-01-01T00:00:00+00:00", due_day: "2999-01-01" },
+      /due_at/,
+    ],
+    [
+      "that is scheduled further ahead than a post may be",
+      "posts",
+      { scheduled_at: "2999-01-01T00:00:00+00:00" },
+      /scheduled_at/,
+    ],
+    ["with a period further ahead than that", "quota_usage", { period: "2999-01" }, /period/],
+    [
+      "with options for neither a platform nor an account",
+      "posts",
+      { options: { ["x".repeat(1_000)]: {} } },
+      /options/,
+    ],
     ["with more settings than any account has", "targets", { settings: { a: LONG } }, /settings/],
     ["with metrics of no time", "targets", { metrics: { refreshedAt: "soon" } }, /metrics/],
     ["with more content than a request may have", "posts", { content: LONG }, /content/],

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseEnv } from "node:util";
 import { WorkspaceMoveService } from "@postrider/contracts/accounts/v1/workspace_move_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { notFound } from "@postrider/shared/errors";
@@ -30,6 +31,7 @@ import { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
 const LOOK_MS = 1_000;
+const JUST_RESTORED_MS = 15 * 60_000;
 
 interface Move {
   readonly id: string;
@@ -144,6 +146,12 @@ async function perform(move: Move, step: Exclude<MoveStep, "done">, seen: Seen):
   }
 }
 
+async function isJustRestored(source: Services): Promise<boolean> {
+  const { recovery } = await source.client("delivery", RecoveryService).getRecovery({});
+  const restoredAt = toInstant(recovery?.restoredAt);
+  return restoredAt !== null && Date.now() - Date.parse(restoredAt) < JUST_RESTORED_MS;
+}
+
 /** What is known of both cells, and what this run knows of the same move. */
 async function observe(
   { id, cell, folder, isGivenUp, ...cells }: Move,
@@ -152,14 +160,17 @@ async function observe(
   const workspace = await findWorkspace(cells.source, id);
   const frozenAt = toInstant(workspace?.move?.frozenAt) ?? "";
   const handoverHash = Buffer.from(workspace?.move?.handoverHash ?? []).toString("hex");
+  const source = sourceOf(workspace, cell);
   return {
     isQuiet: known.quietSince === frozenAt,
     isCopied: known.copiedHash === handoverHash,
     hasExport: existsSync(join(folder, "manifest.json")),
+    // A restored cell gives workspaces up with its accounts service alone.
+    isJustRestored: source === "working" && !isGivenUp && (await isJustRestored(cells.source)),
     isGivenUp,
     frozenAt,
     handoverHash,
-    source: sourceOf(workspace, cell),
+    source,
     target: targetOf(await findWorkspace(cells.target, id)),
   };
 }

@@ -33,10 +33,12 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Settings of an account and facts about a file are some hundred bytes. */
+const MAX_OBJECT_BYTES = 16 * 1024;
+
 /** An object in JSON with any values. */
-export function anyObject(maxBytes: number): ColumnCheck {
-  return (value) => isObject(value) && jsonBytes(value) <= maxBytes;
-}
+export const anyObject: ColumnCheck = (value) =>
+  isObject(value) && jsonBytes(value) <= MAX_OBJECT_BYTES;
 
 /** JSON without white space, counted in bytes of UTF-8. */
 export function jsonBytes(value: unknown): number {

@@ -2,12 +2,14 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { invalidRequest } from "#src/errors.ts";
 import { isId } from "#src/ids.ts";
-import type { Sql } from "#src/postgres.ts";
+import type { ISql, Sql, SqlFragment } from "#src/postgres.ts";
 import { hasWaitingEvents } from "#src/workspaces/workspace-rows.ts";
 
 export interface ExportedTable {
   /** Columns that an export leaves out: secrets, leases and what only processes use. */
   readonly omitted?: readonly string[];
+  /** SQL of the columns that an export says in another way than the row, which is `t`. */
+  readonly exported?: Readonly<Record<string, (sql: ISql) => SqlFragment>>;
   /**
    * SQL of the columns for which an import takes another value than that of the exported row, which
    * is `r`.
@@ -61,13 +63,13 @@ async function readPage(
   {
     table,
     key,
-    omitted,
+    exported: { omitted = [], exported = {} },
     workspaceId,
     after,
   }: {
     readonly table: string;
     readonly key: readonly string[];
-    readonly omitted: readonly string[];
+    readonly exported: ExportedTable;
     readonly workspaceId: string;
     readonly after: string;
   },
@@ -78,9 +80,14 @@ async function readPage(
     after === ""
       ? sql`true`
       : sql`(${columns}) > (select ${columns} from jsonb_populate_record(null::${sql(table)}, ${after}::text::jsonb))`;
+  const row = Object.entries(exported).reduce(
+    (before, [column, value]) =>
+      sql`${before} || jsonb_build_object(${column}::text, ${value(sql)})`,
+    sql`to_jsonb(t) - ${omitted as string[]}::text[]`,
+  );
   const found = sql<{ key: string; row: string | null }[]>`
     select jsonb_build_object(${keyPairs(sql, key)})::text as key,
-      case when ${owner} = ${workspaceId} then (to_jsonb(t) - ${omitted as string[]}::text[])::text end as row
+      case when ${owner} = ${workspaceId} then (${row})::text end as row
     from ${sql(table)} as t
     where ${beyond}
     order by ${columns}
@@ -116,10 +123,9 @@ export function createWorkspaceExportService(
       const exported = Object.hasOwn(tables, table) ? tables[table] : undefined;
       if (!isId(workspaceId) || exported === undefined)
         throw invalidRequest([{ code: "invalid", path: "/table" }]);
-      const { omitted = [] } = exported;
       const key = keys.get(table) ?? (await keyOf(sql, table));
       keys.set(table, key);
-      const { rows, last } = await readPage(sql, { table, key, omitted, workspaceId, after });
+      const { rows, last } = await readPage(sql, { table, key, exported, workspaceId, after });
       return { rows: [...rows], next: last ?? "" };
     },
     async listOpenWork({ workspaceId }) {

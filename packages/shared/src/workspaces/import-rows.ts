@@ -10,7 +10,7 @@ interface Reference {
   readonly key: string;
 }
 
-export interface TableShape extends Required<Omit<ExportedTable, "omitted">> {
+export interface TableShape extends Required<Omit<ExportedTable, "omitted" | "exported">> {
   readonly name: string;
   /** Those that an export contains. */
   readonly columns: readonly ImportedColumn[];

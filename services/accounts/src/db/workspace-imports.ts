@@ -20,8 +20,10 @@ export interface WorkspaceImportRow {
 
 /**
  * An import that is not finished by then is removed like a workspace whose deletion was asked for.
+ * Less than the 90 days for which each audit log, which says that the import is open, is kept at
+ * least, and than calls of imported rows rest.
  */
-const MAX_IMPORT = "365 days";
+const MAX_IMPORT = "80 days";
 
 /**
  * Creates the workspace in the state of one that is to be deleted, so that everything of it stands

@@ -3,20 +3,15 @@ import { anyObject, text, values } from "@postrider/shared/workspaces/column-che
 import type { ImportRules } from "@postrider/shared/workspaces/import-service";
 import { MAX_ACCOUNTS, MAX_KNOWN_ACCOUNTS } from "#src/operations/connections.ts";
 
-/** The settings of an account are some hundred bytes. */
-const MAX_SETTINGS_BYTES = 16 * 1024;
-
 export const IMPORT_RULES: ImportRules = {
   accounts: {
     columns: {
-      platform: text(20, isPlatformId),
+      platform: isPlatformId,
       permissions: values(200, text(2048)),
       traits: values(50, text(2048)),
     },
     // The last grant of a login may have taken the workspace above its limit.
     max: { count: MAX_KNOWN_ACCOUNTS + MAX_ACCOUNTS, where: "true" },
   },
-  account_settings: {
-    columns: { settings: anyObject(MAX_SETTINGS_BYTES) },
-  },
+  account_settings: { columns: { settings: anyObject } },
 };

@@ -33,6 +33,12 @@ export async function doubtCalls<Key extends object>(
   const isDue = sql`(
     select r.restored_at is not null
       and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
+      or exists (
+        select from ${table.rows(sql)} o
+        where o.is_doubtful
+        and o.status in ('queued', 'working', 'unknown', 'reconciling')
+        and o.wake_at <= now()
+      )
     from deployment r
   )`;
   const result = await sql`
@@ -52,13 +58,14 @@ export async function doubtCalls<Key extends object>(
     update ${table.rows(sql)} t
     set status = 'unknown',
       wake_at = greatest(now(), d.restored_at + ${callMs} * interval '1 millisecond'),
-      doubted_at = d.restored_at,
+      doubted_at = case when t.is_doubtful then now() else d.restored_at end,
+      is_doubtful = false,
       is_restored = true,
       fence = t.fence + 1,
       lease_owner = null,
       -- The recorded outcome of an earlier call does not decide whether this one took effect.
       call_number = t.call_number + 1,
-      call_until = greatest(t.call_until, d.restored_at + ${callMs} * interval '1 millisecond'),
+      call_until = coalesce(greatest(t.call_until, d.restored_at + ${callMs} * interval '1 millisecond'), now()),
       first_unknown_at = ${table.searchFrom(sql)},
       -- If the data contains no call, sending after proved absence does not count as a resend.
       is_limited = t.is_limited or t.open_unknowns = 0,

@@ -1,4 +1,7 @@
+import type { ISql, SqlFragment } from "@postrider/shared/postgres";
 import type { ExportedTables } from "@postrider/shared/workspaces/export-service";
+import { isDoubtful as isActionDoubtful } from "#src/engagement/db/restore-doubts.ts";
+import { isDoubtful as isTaskDoubtful } from "#src/publishing/db/deployment.ts";
 
 /** An earlier call of a target may have published it. */
 const IS_UNCERTAIN =
@@ -19,7 +22,7 @@ const RESTING_CALL = {
   status:
     "case r.status when 'working' then 'queued' when 'calling' then 'unknown' when 'reconciling' then 'unknown' else r.status end",
   wake_at:
-    "case when r.status in ('working', 'calling', 'unknown', 'reconciling') then now() + interval '400 days' else r.wake_at end",
+    "case when r.status in ('working', 'calling', 'unknown', 'reconciling') or (r.status = 'queued' and r.is_doubtful) then now() + interval '400 days' else r.wake_at end",
   open_unknowns: "r.open_unknowns + case when r.status = 'calling' then 1 else 0 end",
   unknown_count: "r.unknown_count + case when r.status = 'calling' then 1 else 0 end",
   // An uncertain row has all of them, but the author of an export may have removed them.
@@ -35,7 +38,7 @@ const RESTING_CALL = {
 const RESTING_TARGET = {
   ...RESTING_CALL,
   status: `case when ${IS_UNCERTAIN} then 'unknown' when r.status = 'working' then 'queued' else r.status end`,
-  wake_at: `case when ${IS_UNCERTAIN} or r.status = 'working' then now() + interval '400 days' else r.wake_at end`,
+  wake_at: `case when ${IS_UNCERTAIN} or r.status = 'working' or (r.status = 'queued' and r.is_doubtful) then now() + interval '400 days' else r.wake_at end`,
   is_restored: `case when ${IS_UNCERTAIN} then true else r.is_restored end`,
   looks: `case when ${IS_UNCERTAIN} then 0 else r.looks end`,
   // Without an error, a search would take the post for one that the platform still processes.
@@ -51,6 +54,13 @@ const RESTING_TARGET = {
 const SENDABLE_SINCE =
   "case when r.type = 'private_reply' and r.status in ('queued', 'working') then greatest(r.created_at, (select enabled_at from automation_sending)) else r.created_at end";
 
+/** What a restore made uncertain stays so in the installation that imports it. */
+function exportDoubt(isDoubtful: (sql: ISql) => SqlFragment) {
+  return {
+    is_doubtful: (sql: ISql) => sql`exists (select from deployment d where ${isDoubtful(sql)})`,
+  };
+}
+
 const UNUSED = ["cause", "lease_owner", "fence", "crash_count", "unconfirmed_account_id"];
 
 /**
@@ -59,7 +69,11 @@ const UNUSED = ["cause", "lease_owner", "fence", "crash_count", "unconfirmed_acc
  * and no reply is sent a second time.
  */
 export const EXPORTED_TABLES: ExportedTables = {
-  publish_tasks: { omitted: [...UNUSED, "handles"], imported: RESTING_TARGET },
+  publish_tasks: {
+    omitted: [...UNUSED, "handles"],
+    exported: exportDoubt(isTaskDoubtful),
+    imported: RESTING_TARGET,
+  },
   publish_attempts: {
     omitted: ["fence"],
     imported: { fence: "0" },
@@ -83,6 +97,7 @@ export const EXPORTED_TABLES: ExportedTables = {
   automation_runs: {},
   comment_actions: {
     omitted: UNUSED,
+    exported: exportDoubt(isActionDoubtful),
     imported: { ...RESTING_CALL, created_at: SENDABLE_SINCE },
     refers: { rule_id: ["automation_rules", "id"], run_id: ["automation_runs", "id"] },
   },

@@ -28,7 +28,6 @@ import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
 /** A retry makes at most 100; the sweep of the posts service may add some. */
 const MAX_GENERATION = 1_000;
 
-const platform = text(20, isPlatformId);
 const generation = between(1, MAX_GENERATION);
 const keywords = values(MAX_KEYWORDS, text(4096, isKeyword));
 
@@ -37,14 +36,14 @@ const isWebhookUrl: ColumnCheck = text(MAX_URL_LENGTH, (url) =>
 );
 
 export const IMPORT_RULES: ImportRules = {
-  publish_tasks: { columns: { platform, generation } },
+  publish_tasks: { columns: { platform: isPlatformId, generation } },
   publish_attempts: { columns: { number: between(1, 100_000) } },
   detail_questions: {
-    columns: { platform, generation, handles: values(50, text(4096)) },
+    columns: { platform: isPlatformId, generation, handles: values(50, text(4096)) },
   },
   automation_rules: {
     columns: {
-      platform,
+      platform: isPlatformId,
       name: text(2 * MAX_NAME_LENGTH),
       media_ids: values(MAX_MEDIA, text(4096, isMediaId)),
       // A revoked rule has none, and an empty message.
@@ -59,7 +58,7 @@ export const IMPORT_RULES: ImportRules = {
   },
   comment_actions: {
     // A reply has at most 10,000 characters.
-    columns: { platform, text: text(20_000) },
+    columns: { platform: isPlatformId, text: text(20_000) },
   },
   webhook_subscriptions: {
     columns: {
@@ -71,5 +70,5 @@ export const IMPORT_RULES: ImportRules = {
     },
     max: { count: MAX_WEBHOOKS_PER_WORKSPACE, where: "status <> 'revoked'" },
   },
-  target_metrics: { columns: { platform } },
+  target_metrics: { columns: { platform: isPlatformId } },
 };

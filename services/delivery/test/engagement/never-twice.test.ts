@@ -1,7 +1,10 @@
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
+import { exportRows, openImport } from "@postrider/shared/testing/workspace-import";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
 import { markRestored } from "#src/publishing/db/deployment.ts";
 import { openDatabase } from "../publishing/fixture.ts";
 import { readSeries } from "../publishing/metric-values.ts";
@@ -138,6 +141,30 @@ test("after a restore from a backup, the platform is searched for a reply before
   ]);
   expect(world.calls.map(({ commentId }) => commentId)).toEqual(["comment-2"]);
   expect(world.looks).toHaveLength(2);
+});
+
+test("a reply that a restore made uncertain is searched for before it is sent also after the import of its workspace", async () => {
+  await using source = await openDatabase();
+  await using target = await openDatabase();
+  const account = world.addAccount();
+  await request(source.sql, account, { commentId: "comment-1" });
+  await markRestored(source.sql);
+  const { workspaceId } = account;
+  const given = openImport({
+    sql: target.sql,
+    tables: EXPORTED_TABLES,
+    release: (id, isCopy) => releaseImportedEngagement(target.sql, id, isCopy),
+  });
+  await given.prepare(workspaceId);
+  const exported = await exportRows(source.sql, EXPORTED_TABLES, workspaceId);
+  await given.importAll(workspaceId, exported);
+  await given.release(workspaceId);
+  world.make("comment-1");
+  await using _worker = startActionWorker(target, world, { settings: { visibleCallMs: 200 } });
+
+  const [reply] = await untilAllEnded(target.sql);
+  expect(reply).toMatchObject({ status: "succeeded", externalId: "made-1" });
+  expect(world.calls).toHaveLength(0);
 });
 
 test("after a restore from a backup, an earlier request to hide a comment is not carried out, because a later request may be lost", async () => {

@@ -90,11 +90,13 @@ test("two workspaces never have an open call for the same reply to the same comm
   await eventually(() => world.calls.length === 1);
   const waiting = await request(sql(), second);
   await eventually(async () => {
-    const [row] = await sql()<{ fence: number }[]>`
-      select fence::int as fence
+    const [row] = await sql()`
+      select
       from comment_actions
-      where id = ${waiting}`;
-    return (row?.fence ?? 0) > 1;
+      where id = ${waiting}
+      and fence > 0
+      and status = 'queued'`;
+    return row !== undefined;
   });
   expect(world.calls).toHaveLength(1);
   answer();
@@ -102,6 +104,27 @@ test("two workspaces never have an open call for the same reply to the same comm
     { externalId: "made-1" },
     { externalId: "made-2" },
   ]);
+});
+
+test("a reply rests while the outcome of an equal one of another workspace on the same account of the platform is not known", async () => {
+  const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
+  const open = await request(sql(), first);
+  await sql()`
+    update comment_actions
+    set status = 'unknown', open_unknowns = 1, first_unknown_at = now(), wake_at = now() + interval '1 hour',
+      external_account_id = ${EXTERNAL.externalId}`;
+  const waiting = await request(sql(), second);
+  await using _worker = startActionWorker(database, world, { settings });
+  await eventually(async () => {
+    const rows = await sql()`
+      select from comment_actions
+      where id = ${waiting}
+      and status = 'queued'
+      and wake_at > now() + interval '1 minute'`;
+    expect(rows).toHaveLength(1);
+  });
+  await sql()`update comment_actions set wake_at = now() where id = ${open}`;
+  await sql()`update comment_action_queues set wake_at = now()`;
 });
 
 test("a restore makes equal replies of two workspaces on one account of the platform uncertain, and neither adopts the other's reply", async () => {

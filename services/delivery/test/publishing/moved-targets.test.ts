@@ -12,6 +12,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { exportRows } from "@postrider/shared/testing/workspace-import";
 import { expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { markRestored } from "#src/publishing/db/deployment.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import { addWorkspaceCopies } from "#src/rpc/workspace-copy-service.ts";
 import { addTargetOf } from "./add-target-of.ts";
@@ -65,7 +66,13 @@ async function publishWithoutAnswer(
     text,
     isMove,
     isRestored = false,
-  }: { readonly text: string; readonly isMove: boolean; readonly isRestored?: boolean },
+    status = "unknown",
+  }: {
+    readonly text: string;
+    readonly isMove: boolean;
+    readonly isRestored?: boolean;
+    readonly status?: "unknown" | "queued" | "failed";
+  },
 ) {
   const platform = platforms[name];
   await using source = await openDatabase();
@@ -87,6 +94,14 @@ async function publishWithoutAnswer(
     update publish_tasks
     set status = 'unknown', open_unknowns = 1, unknown_count = 1, first_unknown_at = called_at,
       is_restored = ${isRestored}`;
+  if (status !== "unknown") {
+    // The data of a backup from before the call.
+    await source.sql`
+      update publish_tasks
+      set status = ${status}, open_unknowns = 0, unknown_count = 0, first_unknown_at = null, called_at = null,
+        call_until = null, handles = null, external_account_id = null, content_hash = null, wake_at = now()`;
+    await markRestored(source.sql);
+  }
   await bring(moved.workspaceId, from, to, isMove);
   return { platform, target, moved, worker: start(target, to) };
 }
@@ -121,6 +136,28 @@ test("a post that a restore of the old cell made uncertain is searched for like 
   await untilStatus(target.sql, given.moved, "published");
   expect(await target.sql`select is_restored from publish_tasks`).toEqual([{ isRestored: true }]);
 });
+
+test.each([
+  ["queued", "moves"],
+  ["queued", "is imported"],
+  ["failed", "moves"],
+  ["failed", "is imported"],
+] as const)(
+  "a post that was published after the backup of the old cell, which says that it is %s, is found before it is sent when its workspace %s",
+  async (status, how) => {
+    const isMove = how === "moves";
+    const given = await publishWithoutAnswer("bluesky", { text: "once", isMove, status });
+    await using target = given.target;
+    await using _worker = given.worker;
+    if (status === "failed") {
+      given.moved.generation = 2;
+      await request(target.sql, given.moved);
+    }
+    await untilStatus(target.sql, given.moved, "published");
+    const { externalId } = await readTask(target.sql, given.moved);
+    expect(await given.platform.visible()).toMatchObject([{ id: externalId }]);
+  },
+);
 
 test("a post without text whose outcome is unknown is recognised by its id after a move", async () => {
   const given = await publishWithoutAnswer("bluesky", { text: "", isMove: true });

@@ -43,7 +43,7 @@ const CHECKS: ColumnChecks = {
     2 * MAX_ALT_TEXT_LENGTH,
     (altText) => countCharacters(altText) <= MAX_ALT_TEXT_LENGTH,
   ),
-  video: anyObject(16 * 1024),
+  video: anyObject,
 };
 
 function isFileName(name: string): boolean {

@@ -30,6 +30,7 @@ export const EXPORTED_TABLES: ExportedTables = {
   idempotency_keys: { refers: { post_id: ["posts", "id"] } },
   queue_slot_rules: {},
   quota_usage: {
+    omitted: ["uncounted"],
     // Of a limit that all workspaces share, whose subject is a platform and no id,
     // `releaseImportedPosts` counts what the posts reserve.
     imported: { reserved: "case when length(r.subject) < 36 then 0 else r.reserved end" },

@@ -2,10 +2,10 @@ import type { Sql } from "@postrider/shared/postgres";
 
 const PAGE_POSTS = 500;
 
-/** Who owns the counters of all workspaces together, and for which platforms there is one. */
+/** Who owns the counters of all workspaces together, and the part of a workspace by platform. */
 interface SharedLimits {
   readonly owner: string;
-  readonly subjects: readonly string[];
+  readonly parts: Readonly<Record<string, number>>;
 }
 
 /** Posts of a page: cancelled ones with an open target, which exist only during an import. */
@@ -32,13 +32,14 @@ function keptBack(sql: Sql, workspaceId: string) {
 
 /**
  * The scheduler and the sweep then work on them; what is too late by now fails as `missed`. What
- * they reserve of limits that all workspaces share is counted here. What the workspace used before
- * is not: it was published by another installation, or is counted already.
+ * they reserve of limits that all workspaces share is counted here, for all workspaces up to the
+ * part of one; the platform itself limits the rest. What the workspace used before is not: it was
+ * published by another installation, or is counted already.
  */
 async function openPage(
   sql: Sql,
   workspaceId: string,
-  { owner, subjects }: SharedLimits,
+  { owner, parts }: SharedLimits,
 ): Promise<number> {
   const { count } = await sql`
     with ${keptBack(sql, workspaceId)},
@@ -49,16 +50,32 @@ async function openPage(
       where t.id = open.id
       returning t.platform, t.due_day
     ),
+    added as (
+      select platform as subject, due_day as period, count(*)::int as reserved
+      from opened
+      where due_day is not null
+      group by platform, due_day
+    ),
+    own as materialized (
+      select subject, period, used + reserved - uncounted as counted
+      from quota_usage
+      where workspace_id = ${workspaceId}
+      and (subject, period) in (select subject, period from added)
+      order by period collate "C", subject collate "C"
+      for update
+    ),
     counted as (
-      insert into quota_usage as counter (workspace_id, subject, period, reserved)
-      select owner, platform, due_day, count(*)
-      from opened, unnest(array[${workspaceId}, ${owner}]::uuid[]) as owner
-      where platform = any(${subjects as string[]})
-      and due_day is not null
-      group by owner, platform, due_day
-      order by owner, due_day collate "C", platform collate "C"
+      insert into quota_usage as counter (workspace_id, subject, period, reserved, uncounted)
+      select owner, subject, period, added.reserved,
+        least(added.reserved, greatest(coalesce(own.counted, 0) + added.reserved - part::int, 0))
+      from added
+      left join own using (subject, period)
+      join jsonb_each_text(${sql.json(parts)}) as parts (subject, part) using (subject)
+      cross join unnest(array[${workspaceId}, ${owner}]::uuid[]) as owner
+      order by owner, period collate "C", subject collate "C"
       on conflict (workspace_id, subject, period) do update
-      set reserved = counter.reserved + excluded.reserved
+      set reserved = counter.reserved + excluded.reserved,
+        uncounted = counter.uncounted + excluded.uncounted
     )
     update posts p
     set status = case when p.started_at is null then 'scheduled' else 'publishing' end

@@ -73,7 +73,7 @@ function verdictSteps(sql: ISql) {
           + sum(requested) over (partition by workspace_id, subject, period order by ordinality) as reached
         from demand
         left join lateral (
-          select used + reserved as taken, released
+          select counted(quota_usage) as taken, released
           from quota_usage
           where quota_usage.workspace_id = demand.workspace_id
           and quota_usage.subject = demand.subject
@@ -218,7 +218,7 @@ function rowSteps(sql: ISql) {
 
 /** Takes the quota, one update per counter, after Postgres has written everything else. */
 function quotaSteps(sql: ISql) {
-  const reached = sql`counter.used + counter.reserved + excluded.reserved`;
+  const reached = sql`counted(counter) + excluded.reserved`;
   // A map, because a join is not possible where a conflict is resolved.
   const ceiling = sql`(
     (select ceilings from quota_ceilings) ->> concat_ws(' ', counter.workspace_id, counter.subject, counter.period)

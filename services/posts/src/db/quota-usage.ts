@@ -66,13 +66,13 @@ function quotaReservation(sql: ISql, { demands, now }: Reservation) {
       exhausted_at = case
         when quota_usage.exhausted_at is null
         and excluded.reserved > 0
-        and quota_usage.used + quota_usage.reserved + excluded.reserved = ${allowed}
+        and counted(quota_usage) + excluded.reserved = ${allowed}
         then ${now}::timestamptz
         else quota_usage.exhausted_at
       end
     where excluded.reserved < 0
     or (
-      quota_usage.used + quota_usage.reserved + excluded.reserved <= ${allowed}
+      counted(quota_usage) + excluded.reserved <= ${allowed}
       and quota_usage.released < max_released(${allowed})
     )
     returning workspace_id, subject, period, used, reserved,
@@ -155,7 +155,7 @@ export async function listQuotaUsage(
     period,
   }));
   return await sql<(QuotaState & QuotaKey)[]>`
-    select workspace_id, subject, period, used, reserved, released
+    select workspace_id, subject, period, used, counted(quota_usage) - used as reserved, released
     from quota_usage
     where (workspace_id, subject, period) in (
       select workspace_id, subject, period

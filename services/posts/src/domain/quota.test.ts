@@ -298,7 +298,7 @@ test("quota demands count every target in its month, and in its day if its platf
       const limited = given.targets.filter(({ platform }) => dailyLimitOf(platform));
       expect(total("monthly")).toBe(given.targets.length);
       expect(total("daily")).toBe(limited.length);
-      const shared = limited.filter(({ platform }) => SHARED_LIMITS.subjects.includes(platform));
+      const shared = limited.filter(({ platform }) => platform in SHARED_LIMITS.parts);
       expect(total("daily_shared")).toBe(shared.length);
     }),
   );

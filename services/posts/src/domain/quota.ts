@@ -110,11 +110,22 @@ export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   return { limit, scope: scope === "app" || scope === "project" ? scope : "account" };
 }
 
-/** The counters of all workspaces together. */
-export const SHARED_LIMITS: { readonly owner: string; readonly subjects: readonly string[] } = {
+/** What a workspace may use beside others of a limit that all share. */
+function partOf(limit: number): number {
+  return Math.ceil(limit / 2);
+}
+
+/** The counters of all workspaces together, and the part of a workspace by platform. */
+export const SHARED_LIMITS: {
+  readonly owner: string;
+  readonly parts: Readonly<Record<string, number>>;
+} = {
   owner: INSTALLATION,
-  subjects: PLATFORM_IDS.filter(
-    (platform) => (dailyLimitOf(platform)?.scope ?? "account") !== "account",
+  parts: Object.fromEntries(
+    PLATFORM_IDS.flatMap((platform) => {
+      const { scope = "account", limit = 0 } = dailyLimitOf(platform) ?? {};
+      return scope === "account" ? [] : [[platform, partOf(limit)]];
+    }),
   ),
 };
 
@@ -151,7 +162,7 @@ export function dailyCounters(
     return [{ ...counter, subject: accountId, limit: daily ?? limit, accountId }];
   const shared = { ...counter, subject: platform, accountId: null };
   return [
-    { ...shared, limit: daily ?? (hasOthers ? Math.ceil(limit / 2) : limit) },
+    { ...shared, limit: daily ?? (hasOthers ? partOf(limit) : limit) },
     {
       ...shared,
       code: "daily_shared",

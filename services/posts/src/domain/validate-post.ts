@@ -75,7 +75,8 @@ export function validateDraft(
 /** An earlier scheduled time counts as now: clocks differ and requests take time. */
 const GRACE_MS = 60_000;
 const DAY_MS = 24 * 3_600_000;
-const MAX_AHEAD_DAYS = 366;
+/** How many days ahead a post may be scheduled. */
+export const MAX_AHEAD_DAYS = 366;
 
 /** Returns every reason why a post cannot be scheduled at a given time. */
 export function validateSchedule(scheduledAt: Date, now: Date): Violation[] {

@@ -22,17 +22,16 @@ import {
   MAX_RULES_PER_WORKSPACE,
   type SlotTimetableInput,
 } from "#src/domain/queue-slot-rule.ts";
+import { dayOf } from "#src/domain/quota.ts";
+import { MAX_AHEAD_DAYS } from "#src/domain/validate-post.ts";
 
 /** A request has at most 256 KiB of content and options, and an edit may replace only one. */
 const MAX_CONTENT_BYTES = 260 * 1024;
-/** Those of an account are some hundred bytes. */
-const MAX_SETTINGS_BYTES = 16 * 1024;
 /** The longest part is the description, of at most 1,500 characters. */
 const MAX_MEDIA_BYTES = 16 * 1024;
 /** A retry makes at most 100; the sweep may add some. */
 const MAX_GENERATION = 1_000;
 
-const isPlatform = text(20, isPlatformId);
 const OPTION: Readonly<Record<string, ColumnCheck>> = {
   content: text(MAX_CONTENT_BYTES),
   title: text(MAX_CONTENT_BYTES),
@@ -50,7 +49,24 @@ const isOption: ColumnCheck = (option, row) =>
 const isShort: ColumnCheck = (content) => textBytes(content) <= MAX_CONTENT_BYTES;
 
 const isOptions: ColumnCheck = (options, row) =>
-  isObject(options) && isShort(options, row) && values(100, isOption)(options, row);
+  isObject(options) &&
+  Object.keys(options).every((key) => isPlatformId(key) || isId(key)) &&
+  isShort(options, row) &&
+  values(100, isOption)(options, row);
+
+/** An instant or a day for which a post may be scheduled; clocks of installations differ. */
+const isSchedulable: ColumnCheck = (at) =>
+  Date.parse(String(at)) <= Date.now() + (MAX_AHEAD_DAYS + 1) * 24 * 3_600_000;
+
+/** As `placeTargets` sets it. */
+const isDayOfDue: ColumnCheck = (day, { due_at: dueAt }) =>
+  isInstant(dueAt) && day === dayOf(new Date(String(dueAt)));
+
+/** The period of a counter. */
+const isPeriod = text(10, (period) => {
+  const first = period.length === 7 ? `${period}-01` : period;
+  return isDay(first) && isSchedulable(first, {});
+});
 
 /** The delivery service would publish the files of media of another workspace. */
 const isMedia: ColumnCheck = (value, row) => {
@@ -86,17 +102,20 @@ export const IMPORT_RULES: ImportRules = {
       options: isOptions,
       media_ids: values(MAX_MEDIA, text(36)),
       media: values(MAX_MEDIA, isMedia),
-      platforms: values(MAX_ACCOUNTS, isPlatform),
+      platforms: values(MAX_ACCOUNTS, isPlatformId),
+      // That of a draft is checked when it is scheduled.
+      scheduled_at: (at, row) => row["status"] === "draft" || isSchedulable(at, row),
     },
   },
   targets: {
     columns: {
       // With the unique index, at most as many as the API accepts.
       ordinal: between(0, MAX_ACCOUNTS - 1),
-      platform: isPlatform,
-      settings: anyObject(MAX_SETTINGS_BYTES),
+      platform: isPlatformId,
+      settings: anyObject,
       generation: between(0, MAX_GENERATION),
-      due_day: isDay,
+      due_at: (at, row) => row["due_day"] !== null && isSchedulable(at, row),
+      due_day: isDayOfDue,
       metrics: isMetrics,
     },
   },
@@ -114,7 +133,7 @@ export const IMPORT_RULES: ImportRules = {
   quota_usage: {
     columns: {
       subject: text(36),
-      period: text(10, (period) => isDay(period.length === 7 ? `${period}-01` : period)),
+      period: isPeriod,
     },
   },
 };

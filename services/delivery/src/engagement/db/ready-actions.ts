@@ -17,9 +17,9 @@ function blockedUntil(sql: ISql) {
   return sql`
     coalesce(
       (
-        select greatest(${recheckAt(sql)}, case
+        select max(greatest(${recheckAt(sql)}, case
             when e.status = 'unknown' then least(e.wake_at, now() + ${MAX_REST_MINUTES} * interval '1 minute')
-          end)
+          end))
         ${openCall(sql)}
       ),
       case when ${isBehindVisibility(sql, sql`t.external_account_id`)} then ${recheckAt(sql)} end

@@ -14,10 +14,10 @@ export const DOUBT =
   "the data was restored from a backup; the action may have been carried out before that";
 
 /**
- * A restore made it uncertain whether action `t` was carried out, and no search has followed;
- * `deployment` is `d`. Hiding and showing is uncertain only if it was requested before, because the
- * restore may have lost a later request with the opposite effect; repeating a newer one is
- * harmless.
+ * A restore, here or of the installation that the action was imported from, made it uncertain
+ * whether action `t` was carried out, and no search has followed; `deployment` is `d`. Hiding and
+ * showing is uncertain only if it was requested before, because the restore may have lost a later
+ * request with the opposite effect; repeating a newer one is harmless.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -26,14 +26,19 @@ export function isDoubtful(sql: ISql) {
         when t.type in ('hide', 'unhide') then t.created_at < d.restored_at
         else t.created_at < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
           and (t.doubted_at is null or t.doubted_at < d.restored_at)
-      end)`;
+      end
+      or t.is_doubtful and t.type in ('reply', 'private_reply'))`;
 }
 
-/** The open call, at most one, that a search could not tell apart from that of action `t`. */
+/**
+ * The open calls, at most two, that a search could not tell apart from that of action `t`: what the
+ * unique indexes of open calls say. A refused mark notes the account of the platform.
+ */
 export function openCall(sql: ISql) {
   return sql`
     from comment_actions e
-    where e.account_id = t.account_id
+    where (e.account_id = t.account_id
+      or (e.platform = t.platform and e.external_account_id = t.external_account_id))
     and e.comment_id = t.comment_id
     and e.call_key = t.call_key
     and e.id <> t.id
@@ -59,6 +64,7 @@ export function doubtfulActions(sql: ISql, isDue: SqlFragment, limit: number) {
 export function searchFrom(sql: ISql) {
   return sql`
     least(t.first_unknown_at, case
+      when t.is_doubtful then t.created_at - ${UNKNOWN_AGE_HOURS} * interval '1 hour'
       when t.created_at < d.restored_at and t.open_unknowns = 0 and d.data_until is not null
         then greatest(t.created_at, d.data_until)
       when t.created_at < d.restored_at then t.created_at

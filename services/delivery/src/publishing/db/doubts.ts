@@ -21,11 +21,15 @@ function isWithoutStoredCall(sql: ISql) {
 /**
  * From when the post of task `t` is searched for after a restore. Too early a start may find a post
  * with the same text that a person published. Content that became due after the restore may repeat
- * a lost request, which is at most `ONE_RESTORE_HOURS` older if the age of the backup is unknown.
+ * a lost request, which is at most `ONE_RESTORE_HOURS` older if the age of the backup is unknown, as
+ * that of another installation is.
  */
 export function searchFrom(sql: ISql) {
   return sql`
-    coalesce(case when ${isWithoutStoredCall(sql)} then d.data_until end, least(t.first_unknown_at, ${firstDueAt(sql)}, coalesce(d.data_until, case
+    coalesce(case
+      when t.is_doubtful then least(t.first_unknown_at, ${firstDueAt(sql)} - ${ONE_RESTORE_HOURS} * interval '1 hour')
+      when ${isWithoutStoredCall(sql)} then d.data_until
+    end, least(t.first_unknown_at, ${firstDueAt(sql)}, coalesce(d.data_until, case
       when ${firstDueAt(sql)} >= d.restored_at then d.restored_at - ${ONE_RESTORE_HOURS} * interval '1 hour'
     end)))`;
 }
@@ -48,7 +52,8 @@ export function doubtfulTasks(sql: ISql, isDue: SqlFragment, limit: number) {
 export async function settleDoubts(tx: TransactionSql, targetId: string): Promise<void> {
   await tx`
     update publish_tasks
-    set doubted_at = now()
+    set doubted_at = now(),
+      is_doubtful = false
     where target_id = ${targetId}`;
 }
 

@@ -78,13 +78,13 @@ async function insertTasks(
   return await tx<TaskKey[]>`
     insert into publish_tasks (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
-      publish_before, attempt_number, cause, first_due_at, doubted_at
+      publish_before, attempt_number, cause, first_due_at, doubted_at, is_doubtful
     )
     select distinct on (r.target_id, r.generation)
       r.target_id, r.generation, r.workspace_id, r.post_id, r.account_id, r.platform, ${status},
       greatest(r.due_at, now()), r.due_at, r.publish_before,
       coalesce((select max(a.number) from publish_attempts a where a.target_id = r.target_id), 0),
-      r.cause, least(r.due_at, older.first_due_at), older.doubted_at
+      r.cause, least(r.due_at, older.first_due_at), older.doubted_at, coalesce(older.is_doubtful, false)
     from jsonb_to_recordset(${tx.json(requests.map(toRequestRow))}) as r(
       target_id uuid, generation int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
       due_at timestamptz, publish_before timestamptz, cause jsonb
@@ -92,7 +92,8 @@ async function insertTasks(
     -- A retry publishes the same content: it was first due with the first generation, and a search of the platform for an
     -- older generation has answered for it too.
     cross join lateral (
-      select min(coalesce(s.first_due_at, s.due_at)) as first_due_at, max(s.doubted_at) as doubted_at
+      select min(coalesce(s.first_due_at, s.due_at)) as first_due_at, max(s.doubted_at) as doubted_at,
+        (array_agg(s.is_doubtful order by s.generation desc))[1] as is_doubtful
       from publish_tasks s
       where s.target_id = r.target_id
       and s.generation < r.generation

@@ -53,7 +53,8 @@ export async function endStop(sql: Sql, workspaceId: string): Promise<void> {
 
 /**
  * Whether a call of the workspace is in progress, or one whose outcome is not known yet: its rows
- * must stay until the outcome is stored.
+ * must stay until the outcome is stored. And whether a requested deletion of a post has not ended,
+ * which it does within a day.
  */
 export async function hasOpenCalls(sql: Sql, workspaceId: string): Promise<boolean> {
   const [row] = await sql<[{ isOpen: boolean }]>`
@@ -67,7 +68,7 @@ export async function hasOpenCalls(sql: Sql, workspaceId: string): Promise<boole
       )
       or exists (
         select from deletion_tasks
-        where workspace_id = ${workspaceId} and status = 'working' and wake_at > now()
+        where workspace_id = ${workspaceId} and status in ('queued', 'working')
       )
       or exists (
         select from webhook_leases
