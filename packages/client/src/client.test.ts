@@ -28,7 +28,8 @@ const elsewhere = (address: string): Reply => {
   return json(421, { error: { code: "wrong_cell", message: "Elsewhere.", details } });
 };
 const lost: Reply = () => {
-  throw new TypeError("fetch failed");
+  const cause = Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" });
+  throw new TypeError("fetch failed", { cause });
 };
 const POST = { content: "Hello", accountIds: ["a"] };
 
@@ -268,13 +269,13 @@ describe("repetitions:", () => {
     },
   );
 
-  test("the client gives up after four repetitions, and its error has the idempotency key for another try", async () => {
+  test("the client gives up after four repetitions, and its error names the cause and has the idempotency key for another try", async () => {
     const { result, waitedMs } = await settle(clientOf([lost]).createPost(POST));
     expect(sent).toHaveLength(5);
     expect(waitedMs).toBeLessThan(5_000);
     expect(result).toBeInstanceOf(PostriderConnectionError);
     expect(result).toMatchObject({
-      message: "no answer to POST /posts: fetch failed",
+      message: "no answer to POST /posts: fetch failed (UND_ERR_SOCKET)",
       idempotencyKey: sent[0]?.headers["idempotency-key"],
     });
   });

@@ -83,6 +83,14 @@ export class PostriderError extends Error {
   }
 }
 
+/** `fetch` says only that it failed; the code of what made it fail says why. */
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const inner = cause.cause;
+  const code = inner instanceof Error && "code" in inner ? ` (${String(inner.code)})` : "";
+  return `${cause.message}${code}`;
+}
+
 /**
  * No answer arrived, so it is not known whether the request was carried out. The `cause` says why.
  */
@@ -95,8 +103,7 @@ export class PostriderConnectionError extends Error {
   readonly idempotencyKey: string | undefined;
 
   constructor(request: string, cause: unknown, idempotencyKey?: string) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`no answer to ${request}: ${reason}`, { cause });
+    super(`no answer to ${request}: ${reasonOf(cause)}`, { cause });
     this.idempotencyKey = idempotencyKey;
   }
 }

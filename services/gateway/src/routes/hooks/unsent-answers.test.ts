@@ -1,6 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import fastify, { type FastifyInstance } from "fastify";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { UnsentLimits } from "#src/routes/answer.ts";
 import { addUnsentAnswerLimit } from "#src/routes/hooks/unsent-answers.ts";
 
 const MEBIBYTE = 1024 * 1024;
@@ -25,7 +26,7 @@ let held: number;
 let app: FastifyInstance;
 let unread: Promise<unknown>[];
 
-beforeEach(async () => {
+async function start(limits?: UnsentLimits): Promise<void> {
   const gate = Promise.withResolvers<string>();
   release = () => gate.resolve("");
   held = 0;
@@ -47,7 +48,7 @@ beforeEach(async () => {
     done();
   });
   app.setErrorHandler((_error, _request, reply) => reply.code(429).send());
-  addUnsentAnswerLimit(app, LIMITS);
+  addUnsentAnswerLimit(app, limits);
   const config = { answerBytes: 2 * MEBIBYTE, itemBytes: MEBIBYTE / 4 };
   const querystring = { type: "object", properties: { limit: { type: "integer" } } };
   app.get("/held", { config, schema: { querystring } }, () => {
@@ -56,9 +57,12 @@ beforeEach(async () => {
   });
   app.get("/read", { config: { answerBytes: 2 * MEBIBYTE } }, () => "");
   await app.ready();
-});
+}
+
+beforeEach(() => start(LIMITS));
 
 afterEach(async () => {
+  vi.useRealTimers();
   release();
   await Promise.all(unread);
   await app.close();
@@ -102,6 +106,18 @@ test("short pages of one workspace reserve only the bytes of their entries, so t
     "/held?limit=1",
   );
   expect(held).toBe(32);
+});
+
+test("a read waits nine seconds for the bytes of its answer, as it waits for its place among the calls", async () => {
+  await app.close();
+  await start();
+  await holdAnswers(repeat(4, () => ({ workspaceId: "w" })));
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const status = get("/read", { workspaceId: "w" });
+  await eventually(() => vi.getTimerCount() === 1);
+  await vi.advanceTimersByTimeAsync(9_000);
+  release();
+  expect(await status).toBe(200);
 });
 
 test.each(["abc", "0", "1&limit=2"])(

@@ -23,7 +23,7 @@ const LIMITS: UnsentLimits = {
   totalBytes: 128 * MEBIBYTE,
   bytesWithoutWorkspace: 16 * MEBIBYTE,
   bytesPerCaller: 8 * MEBIBYTE,
-  maxWaitMs: 5_000,
+  maxWaitMs: 10_000,
 };
 const MAX_WAITING = 2_000;
 /**
