@@ -176,6 +176,7 @@ test("the counters of a workspace's storage agree with its rows after many chang
       insert into media (id, workspace_id, status, kind, content_type, bytes, file_name, object_key)
       values (${id}, ${workspaceId}, 'pending', 'image', 'image/png', ${bytes}, 'a.png', ${id})`;
   };
+  await service.storage.setStorageLimit({ workspaceId, limitBytes: 10_000_000n });
   const ids = Array.from({ length: 40 }, () => newId());
   await Promise.all(ids.map((id, index) => insert(sql, id, 1_000 * (index + 1))));
   await sql.begin(async (tx) => {
@@ -195,7 +196,9 @@ test("the counters of a workspace's storage agree with its rows after many chang
       }),
     );
   });
-  expect(await sql`select from storage_changes where workspace_id = ${workspaceId}`).not.toEqual([]);
+  expect(await sql`select from storage_changes where workspace_id = ${workspaceId}`).not.toEqual(
+    [],
+  );
   expect(await readStorage(sql, workspaceId)).toMatchObject({ ...(await countRows(workspaceId)) });
 
   await createGrant(service, 1, { workspaceId });

@@ -100,16 +100,8 @@ test.each<[Outcome, string, boolean | undefined]>([
   ],
   [{ kind: "not_sent" }, "does not show whether the platform answers", undefined],
   [{ kind: "unknown", message: "" }, "counts as unanswered by the platform", false],
-  [
-    { kind: "unknown", message: "", isAnswered: true },
-    "shows that the platform answers",
-    true,
-  ],
-  [
-    { kind: "unknown", message: "", limitedForMs: 1 },
-    "shows that the platform answers",
-    true,
-  ],
+  [{ kind: "unknown", message: "", isAnswered: true }, "shows that the platform answers", true],
+  [{ kind: "unknown", message: "", limitedForMs: 1 }, "shows that the platform answers", true],
 ])("a publishing call with the outcome %j %s", (outcome, _what, is) => {
   expect(isAnswer(outcome)).toBe(is);
 });

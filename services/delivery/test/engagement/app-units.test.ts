@@ -169,27 +169,32 @@ test("the units of a call stay charged when the process crashes during the call"
 test.each([
   ["the same reply", "reply", "reply"],
   ["the opposite", "hide", "unhide"],
-] as const)("a workspace uses no units while its action, %s on the comment of a shared channel, waits for the call of another", async (_, type, second) => {
-  const shared = { platform: "youtube", externalId: "channel" };
-  const [first, next] = [world.addAccount(shared), world.addAccount(shared)];
-  const release = world.holdReply();
-  await using _worker = startWorker();
-  await request(database.sql, first, { type });
-  await eventually(() => world.calls.length === 1);
-  const id = await request(database.sql, next, { type: second });
-  // Each claim raises it.
-  await eventually(async () => {
-    const [row] = await database.sql<[{ fence: string }]>`
-      select fence from comment_actions where id = ${id}`;
-    return Number(row.fence) >= 2;
-  });
-  await eventually(async () => (await usedUnits()) === UNITS.reply);
-  release();
-  await eventually(async () =>
-    (await readActions(database.sql)).every(({ status }) => status === "succeeded"),
-  );
-  expect(await usedUnits()).toBe(2 * UNITS.reply);
-});
+] as const)(
+  "a workspace uses no units while its action, %s on the comment of a shared channel, waits for the call of another",
+  async (_, type, second) => {
+    const shared = { platform: "youtube", externalId: "channel" } as const;
+    const [first, next] = [world.addAccount(shared), world.addAccount(shared)];
+    const release = world.holdReply();
+    await using _worker = startWorker();
+    await request(database.sql, first, { type });
+    await eventually(() => world.calls.length === 1);
+    const id = await request(database.sql, next, { type: second });
+    // The refused mark notes the channel.
+    await eventually(async () => {
+      const [row] = await database.sql<[{ isRefused: boolean }]>`
+      select external_account_id is not null and status = 'queued' as is_refused
+      from comment_actions
+      where id = ${id}`;
+      return row.isRefused;
+    });
+    await eventually(async () => (await usedUnits()) === UNITS.reply);
+    release();
+    await eventually(async () =>
+      (await readActions(database.sql)).every(({ status }) => status === "succeeded"),
+    );
+    expect(await usedUnits()).toBe(2 * UNITS.reply);
+  },
+);
 
 test("a page of comments is charged the units that it used", async () => {
   world.page = () => ({ kind: "page", comments: [], next: undefined, units: 8 });

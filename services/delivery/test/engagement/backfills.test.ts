@@ -125,7 +125,6 @@ test("the previews of a workspace are matched one after the other, and one of an
   const accountId = platform.connectAccount(other);
   const { rule } = await rpc.createAutomationRule(newRule(other, accountId));
   const own = platform.addMedia();
-  platform.comment(own, "link");
   const turn = await matchTurns.acquire({ key: workspaceId });
   let isEnded = false;
   const waiting = rpc.previewBackfill({ workspaceId, ruleId, mediaId }).then(() => {

@@ -73,8 +73,13 @@ test("a page with many large posts of one workspace reads a few of them, those o
   const busy = await events.subscribe();
   const other = await events.subscribe();
   const ids = Array.from({ length: 30 }, () => addPost(busy.workspaceId));
-  await events.publish("posts.events.v1", ids.map((id) => failedPost(busy.workspaceId, id)));
-  await events.publish("posts.events.v1", [failedPost(other.workspaceId, addPost(other.workspaceId))]);
+  await events.publish(
+    "posts.events.v1",
+    ids.map((id) => failedPost(busy.workspaceId, id)),
+  );
+  await events.publish("posts.events.v1", [
+    failedPost(other.workspaceId, addPost(other.workspaceId)),
+  ]);
   // Each answer of the posts service has room for two posts.
   events.owners.maxPosts = 2;
   const before = events.owners.calls;
@@ -89,7 +94,10 @@ test("a page with many large posts of one workspace reads a few of them, those o
 test("posts that were read before the posts service stopped answering are sent", async () => {
   const { workspaceId } = await events.subscribe();
   const ids = Array.from({ length: 6 }, () => addPost(workspaceId));
-  await events.publish("posts.events.v1", ids.map((id) => failedPost(workspaceId, id)));
+  await events.publish(
+    "posts.events.v1",
+    ids.map((id) => failedPost(workspaceId, id)),
+  );
   events.owners.maxPosts = 2;
   events.owners.onPosts = async () => {
     events.owners.onPosts = async () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setImmediate } from "node:timers/promises";
-import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import {
   buildCommentMatcher,

@@ -38,6 +38,9 @@ export async function giveBackUnits(
   try {
     await settleAppUnits(sql, { platform, workspaceId, cost: counted.cost }, 0);
   } catch (error) {
-    logger.warn({ err: error, actionId: id }, "units of a call that was not made could not be given back");
+    logger.warn(
+      { err: error, actionId: id },
+      "units of a call that was not made could not be given back",
+    );
   }
 }
