@@ -162,6 +162,14 @@ test("the Bluesky server accepts the app password of an account and refuses anot
   await expect(logIn(person, "aaaa-bbbb-cccc-dddd")).rejects.toThrow("invalid_request");
 });
 
+test("the Bluesky server gets no password for a handle that it cannot resolve", async () => {
+  const person = { ...(await signUp()), handle: "unknown.test" };
+  await expect(logIn(person, "aaaa-bbbb-cccc-dddd")).rejects.toThrow("invalid_request");
+  const asked = proxy.calls.map(({ method }) => method);
+  expect(asked).toContain("com.atproto.identity.resolveHandle");
+  expect(asked).not.toContain("com.atproto.server.createSession");
+});
+
 test("the Bluesky facets of links, tags and mentions have the byte offsets of their words in the text", async () => {
   const { person, accountId } = await connect();
   const other = await signUp();

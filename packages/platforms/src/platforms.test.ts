@@ -7,6 +7,7 @@ import { PLATFORM_FACTS } from "#src/registry.ts";
 const settings = readPublishingSettings(new EnvReader({}), { allow: [] });
 const comments = createConnectors("comments", settings);
 const metrics = createConnectors("metrics", settings);
+const publishing = createConnectors("publishing", settings);
 const privateReplies = createConnectors("privateReplies", settings);
 
 test.each(PLATFORM_IDS)(
@@ -27,3 +28,8 @@ test.each(PLATFORM_IDS)(
       expect(connector?.platform ?? id).toBe(id);
   },
 );
+
+test("only TikTok gives the ids of published posts later", () => {
+  const later = PLATFORM_IDS.filter((id) => publishing[id].givesIdsLater === true);
+  expect(later).toEqual(["tiktok"]);
+});

@@ -302,6 +302,30 @@ test("metrics of an X post that X refuses to show are reported as refused, and m
   );
 });
 
+test("the metrics of a video that YouTube has rejected after its upload come with the reason", async () => {
+  const status = { uploadStatus: "rejected", rejectionReason: "copyright" };
+  const items = [
+    { id: "1", statistics: { viewCount: "12" }, status },
+    { id: "2", statistics: { viewCount: "3" }, status: { uploadStatus: "processed" } },
+  ];
+  const baseUrl = await startServer({ "/youtube/v3/videos": { items } });
+  const connector = createYoutubeMetricsConnector({ baseUrl });
+  const message: unknown = expect.stringContaining("copyright");
+  expect(await connector.readMetrics(ACCOUNT, ["1", "2"], signal)).toEqual(
+    new Map([
+      [
+        "1",
+        {
+          kind: "metrics",
+          metrics: { ...NONE, views: 12 },
+          caveat: { code: "content_rejected", message },
+        },
+      ],
+      ["2", { kind: "metrics", metrics: { ...NONE, views: 3 } }],
+    ]),
+  );
+});
+
 test("counters that YouTube hides are unknown, not zero", async () => {
   const items = [{ id: "1", statistics: { viewCount: "12", favoriteCount: "0" } }];
   const baseUrl = await startServer({ "/youtube/v3/videos": { items } });

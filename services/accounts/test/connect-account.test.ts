@@ -41,8 +41,14 @@ test.each([
   [
     "bluesky",
     "a wrong app password",
-    { identifier: "unknown.example", appPassword: "x" },
+    { identifier: "invented@example.com", appPassword: "x" },
     "Bluesky does not know this handle with this app password",
+  ],
+  [
+    "bluesky",
+    "an unknown handle",
+    { identifier: "unknown.example", appPassword: "x" },
+    "Bluesky finds no account with this handle",
   ],
   ["telegram", "a wrong bot token", { botToken: "1:x", chatId: "@unknown" }, "from BotFather"],
   ["telegram", "no bot token", { chatId: "@unknown" }, "the credentials are incomplete"],

@@ -39,6 +39,7 @@ import { createDoctor, startPublishing, type Publishing } from "#src/publishing/
 import { PUBLISHING_HANDLERS } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
+import { createCaveatReporter } from "#src/publishing/operations/report-caveats.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { addWorkspaceCopies } from "#src/rpc/workspace-copy-service.ts";
 import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
@@ -82,7 +83,7 @@ export async function startApp(config: Config): Promise<App> {
   const onEvents = lateRelay.nudge;
   const pool = openEngagementPool(config);
   const own = { sql: pool.sql, config, logger, peers, guard, onEvents };
-  const engagement = createEngagementDeps(own);
+  const engagement = createEngagementDeps({ ...own, reportCaveats: createCaveatReporter(own) });
   const rpc = createEngagementRpc(engagement, {
     cursorKeys: readCursorKeys(config),
     nudgeActions: () => parts.engagement?.nudgeActions(),

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { makeIdentityKeys, type IdentityKeyTexts } from "@postrider/shared/identity/identity-keys";
 import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
+import { isObject } from "@postrider/shared/is-object";
 import { makeSealingKey } from "@postrider/shared/secrets/sealing";
 import { readJsonFile, writeJsonFile } from "#src/processes/json-file.ts";
 import { type DatabaseService, databaseServices } from "#src/stack/services.ts";
@@ -72,11 +73,11 @@ export function loadSecrets(file: string): Secrets {
 
 /** What is wrong with stored secrets; undefined if each can be kept. */
 function findFault(stored: unknown, made: object, place = ""): string | undefined {
-  if (!isRecord(stored)) return `${place === "" ? "the content" : place} is not an object`;
+  if (!isObject(stored)) return `${place === "" ? "the content" : place} is not an object`;
   const at = (name: string) => (place === "" ? name : `${place}.${name}`);
   const given = Object.entries(made).filter(([name]) => stored[name] !== undefined);
   for (const [name, value] of given as [string, unknown][]) {
-    const fault = isRecord(value)
+    const fault = isObject(value)
       ? findFault(stored[name], value, at(name))
       : findTextFault(stored[name], at(name));
     if (fault !== undefined) return fault;
@@ -95,21 +96,21 @@ function findTextFault(value: unknown, place: string): string | undefined {
 
 /** Every stored secret is kept, also one of a newer version. */
 export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
-  const { demo, ...rest } = isRecord(stored) ? stored : {};
+  const { demo, ...rest } = isObject(stored) ? stored : {};
   return { ...keepTexts(rest, made), ...demoOf(demo) };
 }
 
 function keepTexts<T extends object>(stored: unknown, made: T): T {
-  const kept = isRecord(stored) ? stored : {};
+  const kept = isObject(stored) ? stored : {};
   const entries = Object.entries(made).map(([name, value]: [string, unknown]) => {
     const old = kept[name];
-    return [name, isRecord(value) ? keepTexts(old, value) : (old ?? value)];
+    return [name, isObject(value) ? keepTexts(old, value) : (old ?? value)];
   });
   return { ...kept, ...Object.fromEntries(entries) } as T;
 }
 
 function demoOf(value: unknown): Pick<Secrets, "demo"> {
-  if (!isRecord(value)) return {};
+  if (!isObject(value)) return {};
 
   const { workspaceId, apiKey } = value;
   return typeof workspaceId === "string" && typeof apiKey === "string"
@@ -128,12 +129,8 @@ export function saveDemo(
 /** Its database was deleted. Encryption keys and passwords stay. */
 export function forgetDemo(file: string): void {
   const stored = readJsonFile(file);
-  if (isRecord(stored)) {
+  if (isObject(stored)) {
     const { demo: _, ...rest } = stored;
     writeJsonFile(file, rest, { flush: true });
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -34,9 +34,8 @@ const WEB_DID = /^did:web:([a-z0-9.-]+)$/;
 /**
  * Finds the server of an account that is neither on the configured server nor on one of Bluesky's
  * own: handle → DID → DID document → PDS, as every client of the AT Protocol does. Returns
- * undefined for an account of the configured server, and for one that it does not know. The
- * password of an account is for its own server only, so an account whose server is not known, or
- * may not be called, is refused.
+ * undefined for an account of the configured server. The password of an account is for its own
+ * server only, so an account whose server is not known, or may not be called, is refused.
  */
 export async function findOwnRepository(
   directory: BlueskyDirectory,
@@ -46,7 +45,7 @@ export async function findOwnRepository(
   const found = await findDid(directory, identifier, signal);
   if (found.kind === "unavailable") return found;
   const did = found.value;
-  if (did === undefined) return undefined;
+  if (did === undefined) return refuseUnlessOn(directory, identifier);
   const document = await lookUp(toDocumentRequest(directory, did), signal);
   if (document.kind === "unavailable") return document;
   if (document.value === undefined) return await refuseUnlessHosted(directory, did, signal);
@@ -63,6 +62,15 @@ function refuse(message: string): Refused {
 }
 
 const UNKNOWN_SERVER = refuse("no directory names the server of the account");
+const UNKNOWN_HANDLE = refuse(
+  "Bluesky finds no account with this handle: give the full handle, such as alice.bsky.social; for a handle on your own domain, check its DNS record or give the DID of the account",
+);
+
+/** Only accounts of the configured server have handles on its domain. Its login says more. */
+function refuseUnlessOn({ baseUrl }: BlueskyDirectory, handle: string): Refused | undefined {
+  const isOn = handle.toLowerCase().endsWith(`.${new URL(baseUrl).hostname}`);
+  return isOn ? undefined : UNKNOWN_HANDLE;
+}
 
 /** An own server as the configured one has its accounts in a directory that it does not name. */
 async function refuseUnlessHosted(

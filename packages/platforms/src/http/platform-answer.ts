@@ -1,3 +1,5 @@
+import { isObject } from "@postrider/shared/is-object";
+
 export interface PlatformAnswer {
   readonly kind: "answer";
   readonly status: number;
@@ -125,10 +127,6 @@ export function describeFailure(error: unknown): string {
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function property(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;

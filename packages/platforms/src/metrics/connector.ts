@@ -1,7 +1,7 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { number } from "#src/http/platform-answer.ts";
 import type { PlatformId } from "#src/platform-id.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
+import type { Caveat, Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 export interface PostMetrics {
@@ -23,7 +23,12 @@ export type MetricsFailure =
   | { readonly kind: "failed"; readonly message: string };
 
 export type MetricsReading =
-  | { readonly kind: "metrics"; readonly metrics: PostMetrics }
+  | {
+      readonly kind: "metrics";
+      readonly metrics: PostMetrics;
+      /** Of a post that the platform has ceased to show to readers. */
+      readonly caveat?: Caveat;
+    }
   | { readonly kind: "missing" }
   | MetricsFailure;
 

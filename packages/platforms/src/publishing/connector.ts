@@ -62,6 +62,11 @@ export interface PublishingConnector {
    * post counts as published whatever the answer is. Required if `publish` can return `askLater`.
    */
   findDetails?(account: AccountAccess, handles: Handles, signal: AbortSignal): Promise<Details>;
+  /**
+   * Whether a post can be published before its id is known, which `findDetails` returns later. A
+   * search may then find such a post of another target.
+   */
+  readonly givesIdsLater?: true;
   readonly canDelete: boolean;
   delete(
     account: AccountAccess,

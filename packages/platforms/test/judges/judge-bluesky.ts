@@ -1,4 +1,5 @@
 import { jsonToLex, lexicons } from "@atproto/api";
+import { isObject } from "@postrider/shared/is-object";
 import { describeRequest, type RecordedRequest } from "./recorded-request.ts";
 
 /**
@@ -17,9 +18,6 @@ interface Definition {
 }
 
 const findDefinition = (name: string) => lexicons.getDef(name) as unknown as Definition | undefined;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /**
  * The definition in a Bluesky lexicon that a value must satisfy: references are followed, and the

@@ -1,3 +1,5 @@
+import { isObject } from "#src/is-object.ts";
+
 export type ImportedRow = Readonly<Record<string, unknown>>;
 
 /**
@@ -27,10 +29,6 @@ export function values(max: number, check: ColumnCheck): ColumnCheck {
     const all = Object.values(value);
     return all.length <= max && all.every((each) => check(each, row));
   };
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Settings of an account and facts about a file are some hundred bytes. */

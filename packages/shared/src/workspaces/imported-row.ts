@@ -1,10 +1,10 @@
+import { isObject } from "#src/is-object.ts";
 import {
   between,
   type ColumnCheck,
   type ImportedRow,
   isDay,
   isInstant,
-  isObject,
   text,
   values,
 } from "./column-checks.ts";

@@ -37,6 +37,7 @@ import type {
   AutomationRpcDeps,
   CommentRpcDeps,
   EngagementDeps,
+  ReportCaveats,
 } from "#src/engagement/operations/dependencies.ts";
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
@@ -63,6 +64,7 @@ interface EngagementOptions {
   readonly guard: DeploymentGuard;
   /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
+  readonly reportCaveats: ReportCaveats;
 }
 
 export interface Engagement extends AsyncDisposable {
@@ -124,12 +126,13 @@ function startMetricsJobs(deps: EngagementDeps): readonly AsyncDisposable[] {
 }
 
 export function createEngagementDeps(options: EngagementOptions): EngagementDeps {
-  const { config, sql, logger, peers, guard, onEvents } = options;
+  const { config, sql, logger, peers, guard, onEvents, reportCaveats } = options;
   return {
     sql,
     logger,
     guard,
     onEvents,
+    reportCaveats,
     accounts: {
       credentials: peers.accounts.client(CredentialService),
       accounts: peers.accounts.client(AccountService),

@@ -234,6 +234,7 @@ function createDeps(
     guard: { isOwn: () => Promise.resolve(true) } as AutomationDeps["guard"],
     onEvents: () => undefined,
     onActions: () => undefined,
+    reportCaveats: () => Promise.resolve(),
     accounts: {
       credentials: peer.client(CredentialService),
       accounts: peer.client(AccountService),

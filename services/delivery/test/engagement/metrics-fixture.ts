@@ -18,6 +18,7 @@ import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import { MetricsRefresher } from "#src/engagement/jobs/refresh-metrics.ts";
 import { createMetricsRoutes, RefreshesByHand } from "#src/engagement/rpc/refresh-metrics.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
+import { createCaveatReporter } from "#src/publishing/operations/report-caveats.ts";
 import {
   DEPLOYMENT,
   insertPublished,
@@ -150,6 +151,7 @@ export class MetricsStage implements AsyncDisposable {
       sql,
       logger,
       onEvents: () => undefined,
+      reportCaveats: createCaveatReporter({ sql, logger, onEvents: () => undefined }),
       guard: createPublishingGuard({ sql, logger, deploymentId }),
       accounts: {
         credentials: peer.client(CredentialService),

@@ -34,7 +34,8 @@ async function record(sql: Sql, { low, high, workspaceId, accountId }: Pair): Pr
   const answer = { outcomes, calls: 1, units: 1, pauseMs: 0, limitedForMs: 0 };
   const bucket = toBucket(x.connector);
   const question = { accountId, platform: "x", bucket, targets, expired: [], answer };
-  await recordQuestions({ sql, onEvents: () => undefined }, [{ ...question, trigger: "hand" }]);
+  const deps = { sql, onEvents: () => undefined, reportCaveats: () => Promise.resolve() };
+  await recordQuestions(deps, [{ ...question, trigger: "hand" }]);
 }
 
 test.each<[string, (sql: Sql, pair: Pair) => Promise<unknown>]>([

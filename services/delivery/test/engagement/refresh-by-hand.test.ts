@@ -4,7 +4,7 @@ import { findContext, runInContext } from "@postrider/shared/telemetry/request-c
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { claimByHand } from "#src/engagement/db/target-metrics.ts";
-import { insertPublished } from "../publishing/fixture.ts";
+import { insertPublished, listUpdates, readTask } from "../publishing/fixture.ts";
 import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
 
 let stage: MetricsStage;
@@ -355,4 +355,26 @@ test("refreshes by hand of one workspace use at most half of the calls that the 
   expect(youtube.calls.length).toBe(5);
   const other = await process.refresh(await own.publish("youtube"));
   expect(countsOf(other)).toEqual({ eligible: 1, ready: 1 });
+});
+
+test("a published post that its platform has ceased to show gets an error and one event, however often its metrics are read", async () => {
+  const [target, imported] = [...(await stage.publish("x")), ...(await stage.publish("x"))];
+  const caveat = { code: "content_rejected", message: "rejected later" } as const;
+  const { refresh } = stage.serve({ deferMs: 0 });
+  // As a row of an export whose author names the target of another workspace.
+  const names = { workspaceId: newId(), targetId: imported.targetId };
+  await stage.deps().reportCaveats([{ ...names, externalId: externalIdOf(imported), caveat }]);
+  x.read({ kind: "metrics", metrics: viewsOnly(1), caveat });
+  x.read({ kind: "metrics", metrics: viewsOnly(2), caveat });
+  for (const _ of [1, 2])
+    expect(countsOf(await refresh([target]))).toEqual({ eligible: 1, ready: 1 });
+
+  expect(await readTask(stage.sql, target)).toMatchObject({
+    status: "published",
+    errorCode: "content_rejected",
+  });
+  expect(await listUpdates(stage.sql, target)).toMatchObject([
+    { status: "published", errorMessage: "rejected later", isLaterUpdate: true },
+  ]);
+  expect(await readTask(stage.sql, imported)).toMatchObject({ errorCode: null });
 });

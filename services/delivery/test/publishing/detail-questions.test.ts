@@ -132,3 +132,27 @@ test("a platform that does not answer the request for a post id delays no reques
   );
   expect(signal.aborted).toBe(false);
 });
+
+test("a question for a published target is asked again only after the wait that its platform's answer asks for", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  let asked = 0;
+  const findDetails = () => {
+    asked += 1;
+    return Promise.resolve({ kind: "not_yet", afterMs: 3_600_000 } as const);
+  };
+  const connectors = { youtube: { ...world.connector("youtube"), findDetails } };
+  const { targetId, workspaceId, accountId } = world.addTarget({ platform: "youtube" });
+  await sql`
+    insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
+    values (${targetId}, 1, ${workspaceId}, ${accountId}, 'youtube', '{}', now())`;
+  await using _details = startAskForDetails(publishingDeps(world, sql, { connectors }));
+  await eventually(async () => {
+    const [row] = await sql<{ isFar: boolean }[]>`
+      select wake_at > now() + interval '50 minutes' as is_far
+      from detail_questions`;
+    expect(row?.isFar).toBe(true);
+  });
+  expect(asked).toBe(1);
+});

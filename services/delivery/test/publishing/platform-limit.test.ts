@@ -1,5 +1,6 @@
 import { appLimitReached } from "@postrider/platforms/publishing/outcome";
 import type { PrepareStep } from "@postrider/platforms/publishing/steps";
+import { pngMedia } from "@postrider/platforms/test/test-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import {
@@ -62,6 +63,32 @@ test("when a limit of our app is used up, the targets of all accounts wait witho
     where target_id = ${second.targetId}`;
   expect(waiting?.minutes).toBeGreaterThan(25);
   expect(waiting?.minutes).toBeLessThanOrEqual(30);
+});
+
+test("no files are prepared for a target that waits for a limit of our app", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await sql`
+    insert into platform_limits (platform, until, code, message)
+    values ('x', now() + interval '30 minutes', 'platform_quota', ${USED_UP})`;
+  const target = world.addTarget({ media: [pngMedia(1)] });
+  let prepared = 0;
+  const prepare = () => {
+    prepared += 1;
+    return Promise.resolve([]);
+  };
+  const media = { describe: () => pngMedia(1), prepare };
+  await using _worker = startWorker(database, world, { media });
+  await request(sql, target);
+
+  await eventually(async () =>
+    expect(await readTask(sql, target)).toMatchObject({
+      status: "queued",
+      errorCode: "platform_quota",
+    }),
+  );
+  expect(prepared).toBe(0);
 });
 
 test("a limit of our app at one platform does not stop the targets of another platform, and ends at its time", async () => {

@@ -76,11 +76,14 @@ test("a target whose publishing call was lost does not adopt the post of another
   expect(world.visible).toHaveLength(2);
 });
 
-test("a target whose publishing call was lost does not adopt a published post whose id the platform has not returned yet", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
-  await using _worker = startWorker(database, world, { settings: QUICK });
+/**
+ * Publishes a target without an id, and another one of the account of the platform, whose
+ * publishing call is lost.
+ */
+async function publishWithoutId(
+  sql: Sql,
+  world: World,
+): Promise<{ readonly first: TestTarget; readonly second: TestTarget }> {
   const first = addShared(world);
   const askLater = { publishId: "1" };
   world.reactions = [
@@ -89,7 +92,6 @@ test("a target whose publishing call was lost does not adopt a published post wh
   ];
   await request(sql, first);
   await untilStatus(sql, first, "published");
-
   const second = addShared(world);
   const search = async (call: UnknownCall): Promise<Verdict> => {
     const posts = world.visible.map(({ id }) => ({ id, permalink: null }));
@@ -97,6 +99,16 @@ test("a target whose publishing call was lost does not adopt a published post wh
   };
   world.verdicts = [search, search];
   await request(sql, second);
+  return { first, second };
+}
+
+test("a target whose publishing call was lost does not adopt a published post whose id the platform has not returned yet", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const connectors = { x: { ...world.connector(), givesIdsLater: true } as const };
+  await using _worker = startWorker(database, world, { settings: QUICK, connectors });
+  const { first, second } = await publishWithoutId(sql, world);
   const untilLooks = async (count: number) => {
     await eventually(() => expect(world.looks).toHaveLength(count));
     expect(await untilStatus(sql, second, "unknown")).toMatchObject({ externalId: null });
@@ -106,6 +118,15 @@ test("a target whose publishing call was lost does not adopt a published post wh
   await sql`update publish_tasks set external_id = 'id-1' where target_id = ${first.targetId}`;
   await wake(sql, second);
   await untilLooks(2);
+});
+
+test("on a platform that returns the id of each post at once, a search does not ask for posts without an id", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  const { second } = await publishWithoutId(sql, world);
+  expect(await untilStatus(sql, second, "published")).toMatchObject({ externalId: "id-1" });
 });
 
 test("a target does not adopt a post of another workspace for which no account of the platform is recorded", async () => {

@@ -2,13 +2,13 @@ import { fromJson, type JsonValue } from "@bufbuild/protobuf";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { isId } from "@postrider/shared/ids";
+import { isObject } from "@postrider/shared/is-object";
 import {
   anyObject,
   between,
   type ColumnCheck,
   isDay,
   isInstant,
-  isObject,
   jsonBytes,
   oneOf,
   text,

@@ -1,5 +1,6 @@
+import { isObject } from "@postrider/shared/is-object";
 import { bluesky, SETTINGS } from "#src/bluesky/facts.ts";
-import { isObject, type JsonObject, object } from "#src/http/platform-answer.ts";
+import { type JsonObject, object } from "#src/http/platform-answer.ts";
 import { bytesBody } from "#src/http/platform-request.ts";
 import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Caller } from "#src/publishing/caller.ts";

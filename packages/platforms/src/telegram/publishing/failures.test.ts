@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { toFailure, toSendFailure } from "./failures.ts";
 
-function refusal(description: string): PlatformAnswer {
-  const json = { ok: false, error_code: 400, description };
-  return { kind: "answer", status: 400, headers: {}, json };
+function refusal(description: string, status = 400, parameters = {}): PlatformAnswer {
+  const json = { ok: false, error_code: status, description, parameters };
+  return { kind: "answer", status, headers: {}, json };
 }
 
 test.each([
@@ -24,6 +24,9 @@ test.each([
   [`${OF_FIRST} "IMAGE_PROCESS_FAILED"`, { kind: "unknown" }],
   ["Bad Request: group send failed", { kind: "unknown" }],
   [`${OF_FIRST} "CHAT_RESTRICTED"`, { kind: "refused", code: "permission_missing" }],
+  [`${OF_FIRST} "CHAT_SEND_VIDEOS_FORBIDDEN"`, { kind: "unknown" }],
+  [`${OF_FIRST} "CHAT_SEND_MEDIA_FORBIDDEN"`, { kind: "refused", code: "permission_missing" }],
+  ["Bad Request: CHAT_SEND_VIDEOS_FORBIDDEN", { kind: "refused", code: "permission_missing" }],
   ["Bad Request: message caption is too long", { kind: "refused", code: "content_rejected" }],
 ])(
   "the answer %j to an album is certain only when it is about the chat or about the whole album",
@@ -31,3 +34,9 @@ test.each([
     expect(toSendFailure(refusal(description))).toEqual({ ...outcome, message: description });
   },
 );
+
+test("an album that Telegram refuses because of its limit or of the token is not visible in part", () => {
+  const limited = refusal("Too Many Requests: retry after 8", 429, { retry_after: 8 });
+  expect(toSendFailure(limited)).toMatchObject({ kind: "retryable", retryAfterMs: 8_000 });
+  expect(toSendFailure(refusal("Unauthorized", 401))).toMatchObject({ kind: "token_refused" });
+});

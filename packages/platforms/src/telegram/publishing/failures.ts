@@ -64,13 +64,22 @@ export function toFailure(answer: PlatformAnswer): Failure {
  */
 const OF_ONE_MESSAGE = /failed to send message #\d|group send failed/i;
 
-/** What Telegram refuses because of the chat, it refuses for every message of an album. */
+/** A chat can forbid videos and allow photos. */
+const OF_ONE_KIND = /chat_send_(?!media)\w+_forbidden/i;
+
+/** What else Telegram refuses because of the chat, it refuses for every message of an album. */
 function isAboutOneMessage(failure: Failure): boolean {
   if (failure.kind !== "refused" || !OF_ONE_MESSAGE.test(failure.message)) return false;
-  return failure.code === "content_rejected" || failure.code === "media_rejected";
+  const { code, message } = failure;
+  return code === "content_rejected" || code === "media_rejected" || OF_ONE_KIND.test(message);
 }
 
-/** Unknown when a part of an album may be visible. */
+/**
+ * Unknown when a part of an album may be visible. The Bot API sends an album with one call
+ * (`messages.sendMultiMedia`), and only after all its files are uploaded, so that 401 and 429
+ * without the number of a message refuse it as a whole (tdlib MessagesManager.cpp
+ * `do_send_message_group`; telegram-bot-api Client.cpp `fail_query_flood_limit_exceeded`).
+ */
 export function toSendFailure(answer: PlatformAnswer): Failure | Unknown {
   const failure = toFailure(answer);
   const { message } = failure;

@@ -204,6 +204,7 @@ export function createTiktokPublishingConnector({
     findMatchingPost: (publication, _handles, call, signal) =>
       findMatchingPost(open(publication, signal), publication, call),
     ...forAccounts(open, { findDetails }),
+    givesIdsLater: true,
     canDelete: false,
     delete: () =>
       Promise.resolve(refused("permission_missing", "TikTok's API cannot delete posts")),

@@ -8,6 +8,7 @@ import {
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
 import { ask, type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
+import { findRejection } from "#src/youtube/publishing/complete-video.ts";
 import { toStepFailure } from "#src/youtube/publishing/failures.ts";
 
 /** YouTube's limit (`videos.list`). */
@@ -15,7 +16,8 @@ const MAX_POSTS = 50;
 
 /**
  * A project has 10,000 units a day for everything except uploads, and a call costs one unit (quota
- * page, 2026-09-11). The call budget for metrics allows at most 2,400 units a day.
+ * page, 2026-09-11), whatever its parts. The call budget for metrics allows at most 2,400 units a
+ * day.
  */
 const BUDGET = { scope: "app", calls: 100, windowMs: 3_600_000 } as const;
 
@@ -35,14 +37,15 @@ function toReading(video: unknown): MetricsReading {
     likes: countOf(statistics, "likeCount"),
     comments: countOf(statistics, "commentCount"),
   });
-  return { kind: "metrics", metrics };
+  const caveat = findRejection(object(video, "status"));
+  return { kind: "metrics", metrics, ...(caveat === undefined ? {} : { caveat }) };
 }
 
 async function readMetrics(
   youtube: Caller,
   ids: readonly string[],
 ): Promise<MetricsReadings | MetricsFailure> {
-  const query = { part: "statistics", id: ids.join(",") };
+  const query = { part: "statistics,status", id: ids.join(",") };
   const answer = await ask(youtube, { path: "youtube/v3/videos", query });
   if (answer.kind === "no_answer") return toMetricsFailure(answer);
   if (answer.status !== 200 || !Array.isArray(answer.json?.items))

@@ -2,13 +2,14 @@ import { list, object, shorten, text } from "#src/http/platform-answer.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
 import type { Details } from "#src/publishing/details.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
+import type { Caveat, Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 import { addToPlaylist } from "./add-to-playlist.ts";
 import { toStepFailure } from "./failures.ts";
 
 /**
  * YouTube processes most videos within minutes. One look costs a unit of the project's daily quota,
- * which all workspaces share, so that there is only one.
+ * which all workspaces share, so that there is only one. What YouTube rejects later is noticed when
+ * the metrics of the video are read.
  */
 export const PROCESSED_AFTER_MS = 3_600_000;
 
@@ -24,17 +25,17 @@ const REJECTIONS: ReadonlyMap<string, TargetErrorCode> = new Map([
 ]);
 
 /** A video that YouTube cannot process, or rejects afterwards, is shown to no reader. */
-export function toProcessingEnd(status: unknown): Details {
-  const end = (code: TargetErrorCode, message: string): Details => ({
-    kind: "never",
-    caveat: { code, message: shorten(`${message}: readers do not see it`) },
+export function findRejection(status: unknown): Caveat | undefined {
+  const end = (code: TargetErrorCode, message: string): Caveat => ({
+    code,
+    message: shorten(`${message}: readers do not see it`),
   });
   const uploadStatus = text(status, "uploadStatus");
   if (uploadStatus === "failed") {
     const reason = text(status, "failureReason") ?? "no reason given";
     return end("media_rejected", `YouTube could not process the uploaded video (${reason})`);
   }
-  if (uploadStatus !== "rejected") return { kind: "never" };
+  if (uploadStatus !== "rejected") return undefined;
   const reason = text(status, "rejectionReason") ?? "no reason given";
   const code = REJECTIONS.get(reason) ?? "content_rejected";
   return end(code, `YouTube rejected the video after its upload (${reason})`);
@@ -53,7 +54,8 @@ async function readProcessing(youtube: Caller, videoId: string): Promise<Details
   if (answer.kind === "no_answer") return { kind: "not_yet" };
   if (answer.status !== 200) return toDelay(toStepFailure(answer));
   const [video] = list(answer.json, "items");
-  return toProcessingEnd(object(video, "status"));
+  const caveat = findRejection(object(video, "status"));
+  return { kind: "never", ...(caveat === undefined ? {} : { caveat }) };
 }
 
 /** Adds the video to its playlist, and reads later whether YouTube could process it. */

@@ -1,4 +1,5 @@
 import type { PostMetrics } from "@postrider/platforms/metrics/connector";
+import type { Caveat } from "@postrider/platforms/publishing/outcome";
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -82,7 +83,7 @@ function retryMs({ ageMs, failureCount }: ScheduleState, end: "failed" | "refuse
 }
 
 export type RefreshOutcome =
-  | { readonly kind: "read"; readonly metrics: PostMetrics }
+  | { readonly kind: "read"; readonly metrics: PostMetrics; readonly caveat?: Caveat }
   /** The post is not on the platform. */
   | { readonly kind: "missing" }
   | { readonly kind: "limited" }

@@ -1,6 +1,6 @@
-import { tryHalving } from "@postrider/shared/bus/halving";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
+import { inHalves } from "@postrider/shared/postgres/in-halves";
 import type { Loop } from "@postrider/shared/process/loop";
 import {
   clearStoppedRule,
@@ -28,18 +28,20 @@ export async function skipStoppedRuns(deps: Deps): Promise<boolean> {
     // Automation rules whose runs wait for the outcome of a private reply stay in the list, so
     // every pass reads the whole list, page by page.
     rules = await listStoppedRules(deps.sql, { limit: MAX_RULES, after: rules.at(-1) });
-    for (const rule of rules) {
-      const [failure] = await tryHalving([rule], async () => {
-        const count = await endReplies(deps, (tx) => endStopped(tx, rule, PAGE_SIZE));
-        if (count === 0) await clearStoppedRule(deps.sql, rule);
-        hasMore ||= count > 0;
-      });
-      if (failure !== undefined)
-        deps.logger.error(
-          { err: failure.error, job: "skip-stopped-runs", ruleId: rule.id },
-          "the waiting runs of an automation rule could not be marked as skipped; the job skip-stopped-runs tries again",
-        );
-    }
+    for (const rule of rules)
+      await inHalves(
+        [rule],
+        async () => {
+          const count = await endReplies(deps, (tx) => endStopped(tx, rule, PAGE_SIZE));
+          if (count === 0) await clearStoppedRule(deps.sql, rule);
+          hasMore ||= count > 0;
+        },
+        (_, err) =>
+          deps.logger.error(
+            { err, job: "skip-stopped-runs", ruleId: rule.id },
+            "the waiting runs of an automation rule could not be marked as skipped; the job skip-stopped-runs tries again",
+          ),
+      );
   } while (rules.length === MAX_RULES);
   return hasMore;
 }

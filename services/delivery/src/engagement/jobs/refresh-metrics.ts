@@ -54,7 +54,7 @@ export function startRefreshMetrics(deps: RefreshMetricsDeps): AsyncDisposable {
 
 type RefreshMetricsDeps = Pick<
   EngagementDeps,
-  "sql" | "logger" | "guard" | "accounts" | "connectors" | "onEvents"
+  "sql" | "logger" | "guard" | "accounts" | "connectors" | "onEvents" | "reportCaveats"
 >;
 
 /** Wait between two passes while calls are open or metrics are due. */

@@ -1,9 +1,11 @@
 import type { Connectors } from "@postrider/platforms/platforms";
+import type { Caveat } from "@postrider/platforms/publishing/outcome";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
+import type { AskedTarget } from "#src/engagement/db/target-metrics.ts";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 
 export interface EngagementConnectors {
@@ -34,11 +36,19 @@ export interface EngagementSettings {
 /** Runs in the transaction that records the ends of the private replies. */
 export type FinishRuns = (tx: TransactionSql, ended: readonly EndedPrivateReply[]) => Promise<void>;
 
+/** Adds to published targets what their metrics say became of them. Never throws. */
+export type ReportCaveats = (
+  reports: readonly (Pick<AskedTarget, "targetId" | "workspaceId" | "externalId"> & {
+    readonly caveat: Caveat;
+  })[],
+) => Promise<void>;
+
 export interface EngagementDeps {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly guard: DeploymentGuard;
   readonly onEvents: () => void;
+  readonly reportCaveats: ReportCaveats;
   readonly accounts: AccountsClients;
   readonly connectors: EngagementConnectors;
   readonly settings: EngagementSettings;

@@ -135,8 +135,7 @@ const OUTCOMES = {
 
 function toOutcome(result: Result): RefreshOutcome {
   if (result.kind !== "metrics") return { kind: OUTCOMES[result.kind] };
-  const { metrics } = result;
-  return isStorable(metrics) ? { kind: "read", metrics } : { kind: "failed" };
+  return isStorable(result.metrics) ? { ...result, kind: "read" } : { kind: "failed" };
 }
 
 /** If the database and the API cannot store the metrics, they count as unreadable. */

@@ -4,7 +4,6 @@ import { TargetMetricsRefreshedSchema } from "@postrider/contracts/engagement/v1
 import type { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { PostMetrics } from "@postrider/platforms/metrics/connector";
 import { appendEvents, outboxEvent } from "@postrider/shared/outbox";
-import type { Sql } from "@postrider/shared/postgres";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
 import {
   type AccountEnd,
@@ -26,6 +25,7 @@ import {
   type RefreshOutcome,
   toRefreshEnd,
 } from "#src/engagement/domain/metrics-schedule.ts";
+import type { EngagementDeps } from "./dependencies.ts";
 import type { MetricsAnswer } from "./read-metrics.ts";
 
 export interface EndedQuestion {
@@ -39,14 +39,14 @@ export interface EndedQuestion {
   readonly answer: MetricsAnswer;
 }
 
-interface RecordDeps {
-  readonly sql: Sql;
-  readonly onEvents: () => void;
-}
+type RecordDeps = Pick<EngagementDeps, "sql" | "onEvents" | "reportCaveats">;
 
-/** In one transaction. Returns the targets whose metrics are stored as the newest ones. */
+/**
+ * Metrics in one transaction, and then what became of the posts. Returns the targets whose metrics
+ * are stored as the newest ones.
+ */
 export async function recordQuestions(
-  { sql, onEvents }: RecordDeps,
+  { sql, onEvents, reportCaveats }: RecordDeps,
   questions: readonly EndedQuestion[],
 ): Promise<ReadonlySet<string>> {
   const stored = await sql.begin(async (tx) => {
@@ -69,6 +69,7 @@ export async function recordQuestions(
     return new Set(readings.map(({ targetId }) => targetId));
   });
   if (stored.size > 0) onEvents();
+  await reportCaveats(questions.flatMap(listCaveats));
   for (const question of questions) countOutcomes(question, stored);
   return stored;
 }
@@ -82,6 +83,14 @@ function listReadings(question: EndedQuestion) {
     const outcome = outcomeOf(question, target);
     if (outcome.kind !== "read") return [];
     return [{ targetId: target.targetId, askedAt: target.askedAt, metrics: outcome.metrics }];
+  });
+}
+
+function listCaveats(question: EndedQuestion) {
+  return question.targets.flatMap((target) => {
+    const outcome = outcomeOf(question, target);
+    if (outcome.kind !== "read" || outcome.caveat === undefined) return [];
+    return [{ ...target, caveat: outcome.caveat }];
   });
 }
 

@@ -110,7 +110,7 @@ const CALLS = { total: 32, perKey: 8, maxWaiting: 1_000, maxWaitMs: MAX_QUEUE_MS
 
 type ByHandDeps = Pick<
   EngagementDeps,
-  "sql" | "logger" | "accounts" | "connectors" | "onEvents"
+  "sql" | "logger" | "accounts" | "connectors" | "onEvents" | "reportCaveats"
 > & {
   readonly settings: Pick<EngagementDeps["settings"], "metricsDeferMs">;
   /** Of a caller. Only tests set it. */

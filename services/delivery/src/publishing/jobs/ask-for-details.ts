@@ -1,14 +1,11 @@
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { nextQuestionMs, type Details } from "@postrider/platforms/publishing/details";
-import { appendEvents } from "@postrider/shared/outbox";
 import type { ISql } from "@postrider/shared/postgres";
 import { startDueLoop } from "@postrider/shared/postgres/due-loop";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import type { Loop } from "@postrider/shared/process/loop";
 import { inWorkSpan } from "@postrider/shared/tracing/work-span";
-import { writeCalls } from "#src/calls/table.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
-import { targetUpdated } from "#src/events.ts";
 import {
   claimQuestions,
   deleteQuestions,
@@ -17,10 +14,10 @@ import {
   postponeQuestion,
   type DetailQuestion,
 } from "#src/publishing/db/detail-questions.ts";
-import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { lockTasks } from "#src/publishing/db/tasks.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
+import { addCaveat, writePublished } from "#src/publishing/operations/report-caveats.ts";
 
 export type AskForDetailsOptions = Pick<
   PublishingDeps,
@@ -167,9 +164,7 @@ function addDetails(task: Task, details: Details): Task | undefined {
     return { ...task, version: task.version + 1, externalId, permalink };
   }
   if (details.kind === "found" || details.caveat === undefined) return undefined;
-  if (task.errorCode === "duplicate_detected") return undefined;
-  const { code: errorCode, message: errorMessage } = details.caveat;
-  return { ...task, version: task.version + 1, errorCode, errorMessage };
+  return addCaveat(task, details.caveat);
 }
 
 async function report(
@@ -185,12 +180,7 @@ async function report(
         generation === question.generation && workspaceId === question.workspaceId,
     );
     const detailed = task === undefined ? undefined : addDetails(task, details);
-    if (detailed !== undefined) {
-      await writeCalls(tx, TASK_TABLE, [detailed]);
-      await appendEvents(tx, [
-        targetUpdated({ task: detailed, attempt: undefined, isLaterUpdate: true }),
-      ]);
-    }
+    if (detailed !== undefined) await writePublished(tx, detailed);
     await askAgain({ sql: tx, settings }, question, details);
   });
   onEvents();

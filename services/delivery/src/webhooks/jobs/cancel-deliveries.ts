@@ -1,5 +1,6 @@
 import { NIL_ID } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
+import { inHalves } from "@postrider/shared/postgres/in-halves";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
@@ -26,7 +27,10 @@ async function cancelPage(
   });
 }
 
-/** Marks waiting deliveries of revoked subscriptions as cancelled. None is sent meanwhile. */
+/**
+ * Marks waiting deliveries of revoked subscriptions as cancelled. None is sent meanwhile. A
+ * subscription whose deliveries cannot be changed delays no other.
+ */
 export function startCancelDeliveries(options: {
   readonly sql: Sql;
   readonly logger: Logger;
@@ -36,9 +40,8 @@ export function startCancelDeliveries(options: {
   return startLoop({
     idleMs: EVERY_MS,
     work: async () => {
-      const revoked = await listRevoked(sql, MAX_SUBSCRIPTIONS);
       let hasMore = false;
-      for (const subscriptionId of revoked) {
+      const cancelNext = async (subscriptionId: string): Promise<void> => {
         const after = positions.get(subscriptionId) ?? NIL_ID;
         const last = await cancelPage(sql, subscriptionId, after);
         hasMore ||= last !== undefined;
@@ -47,7 +50,17 @@ export function startCancelDeliveries(options: {
           positions.delete(subscriptionId);
           await deleteLease(sql, subscriptionId);
         }
-      }
+      };
+      for (const subscriptionId of await listRevoked(sql, MAX_SUBSCRIPTIONS))
+        await inHalves(
+          [subscriptionId],
+          () => cancelNext(subscriptionId),
+          (_, err) =>
+            logger.error(
+              { err, subscriptionId, job: "cancel-deliveries" },
+              "the waiting deliveries of a revoked webhook subscription could not be cancelled; the job cancel-deliveries tries again",
+            ),
+        );
       return hasMore;
     },
     onError: (error) =>

@@ -74,3 +74,25 @@ test("all waiting deliveries of a revoked webhook subscription are cancelled pag
   await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ cancelled: 1_750 }));
   expect(await sql`select 1 from webhook_queue where subscription_id = ${id}`).toHaveLength(0);
 });
+
+test("a revoked webhook subscription whose deliveries cannot be cancelled does not keep those of others from being cancelled", async () => {
+  const { sql, ownerSql } = database;
+  const refused = await revokedWith(sql, 1);
+  const others = await Promise.all([revokedWith(sql, 501), revokedWith(sql, 501)]);
+  await ownerSql.unsafe(`
+    create function delivery.refuse_change() returns trigger language plpgsql as
+      $$ begin raise exception 'refused'; end $$;
+    create trigger refuse_change before update on delivery.webhook_deliveries for each row
+      when (old.subscription_id = '${refused}') execute function delivery.refuse_change()`);
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  await using _job = startCancelDeliveries({
+    sql,
+    logger: createLogger({ service: "delivery", level: "error", destination }),
+  });
+  await eventually(async () => {
+    for (const id of others) expect(await countByStatus(sql, id)).toEqual({ cancelled: 501 });
+    expect(lines.join("")).toContain(refused);
+  });
+  expect(await countByStatus(sql, refused)).toEqual({ pending: 1 });
+});

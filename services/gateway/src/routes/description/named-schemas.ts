@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "@postrider/shared/is-object";
 import type { JsonObject } from "./document.ts";
 
 /** Names of the fields with fixed values that can never get further values. */
@@ -44,10 +45,6 @@ export function describeGrowingValues(answers: unknown, schemas: Record<string, 
 }
 
 const DATA = new Set(["example", "examples", "enum", "const", "default", "value"]);
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Removes null from the types and values of a schema. */
 function withoutNull(schema: JsonObject): JsonObject {

@@ -6,6 +6,7 @@ import {
   type TargetContent,
 } from "@postrider/contracts/posts/v1/target_service_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
+import { limitReached } from "@postrider/platforms/publishing/outcome";
 import { isSearchOver } from "#src/calls/decide.ts";
 import type { WorkEnd } from "#src/calls/worker.ts";
 import { fetchCredentials } from "#src/clients/accounts.ts";
@@ -126,12 +127,33 @@ function toFetched(answer: Answer): FetchedTask {
   if (credential === undefined) return withoutInputs(task, UNREADABLE_MS);
   switch (credential.accountStatus) {
     case "active":
-      return { kind: "ready", ...answer, credential, attemptNumber: attemptInWork(task) };
+      return (
+        toUsedUpLimit(task) ?? {
+          kind: "ready",
+          ...answer,
+          credential,
+          attemptNumber: attemptInWork(task),
+        }
+      );
     case "reconnect_required":
       return giveUp(task, attemptNumber, "account_reconnect_required");
     default:
       return giveUp(task, attemptNumber, "account_disconnected");
   }
+}
+
+/**
+ * Undefined for a post that the platform has begun to receive: the limit counts new posts. Answered
+ * before files are prepared, because a limit may hold thousands of videos.
+ */
+function toUsedUpLimit(task: ClaimedTask): WorkEnd<TaskEvent> | undefined {
+  const { platformLimit, fence, handles, status } = task;
+  const isBegun = status === "reconciling" || Object.keys(handles ?? {}).length > 0;
+  if (platformLimit === null || isBegun) return undefined;
+  const { code, message, waitMs } = platformLimit;
+  const failure = limitReached(code, message, waitMs);
+  const event = { kind: "step_failed", fence, failure, isKnownLimit: true } as const;
+  return learned(task, attemptInWork(task), event);
 }
 
 /** Of a task whose content or access token cannot be read. */

@@ -1,10 +1,6 @@
 import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
-import {
-  type Failure,
-  limitReached,
-  platformUnavailable,
-} from "@postrider/platforms/publishing/outcome";
+import { type Failure, platformUnavailable } from "@postrider/platforms/publishing/outcome";
 import type { CallEvent, CallOutcome } from "#src/calls/call-event.ts";
 import { DONE, RELEASE_NOW, sendCall, type WorkEnd } from "#src/calls/worker.ts";
 import { withCredential } from "#src/operations/with-credential.ts";
@@ -70,8 +66,6 @@ export async function publishTarget(
   inputs: TaskInputs,
 ): Promise<WorkEnd<TaskEvent>> {
   const { task, attemptNumber, credential } = inputs;
-  const used = toUsedUpLimit(inputs);
-  if (used !== undefined) return used;
   let open = task;
   const end = await withCredential(context.deps, task, credential, async (usable) => {
     const tried = await tryOnce(context, { ...inputs, credential: usable, task: open });
@@ -82,16 +76,6 @@ export async function publishTarget(
   if (end.kind !== "unavailable") return end;
   const failure = platformUnavailable(end.message);
   return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
-}
-
-/** Undefined for a post that the platform has begun to receive: the limit counts new posts. */
-function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd<TaskEvent> | undefined {
-  const { platformLimit, fence, handles } = task;
-  if (platformLimit === null || Object.keys(handles).length > 0) return undefined;
-  const { code, message, waitMs } = platformLimit;
-  const failure = limitReached(code, message, waitMs);
-  const isKnownLimit = true;
-  return learned(task, attemptNumber, { kind: "step_failed", fence, failure, isKnownLimit });
 }
 
 async function tryOnce(

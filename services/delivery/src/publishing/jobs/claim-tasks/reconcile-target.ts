@@ -71,7 +71,7 @@ const CANNOT_TELL: Verdict = {
 
 function toUnknownCall(context: PublishContext, inputs: TaskInputs): UnknownCall {
   const { sql, settings } = context.deps;
-  const { task } = inputs;
+  const { task, connector } = inputs;
   const calledAt = task.firstUnknownAt ?? task.calledAt;
   if (calledAt === null || task.callUntil === null)
     throw new Error("the task has an unknown outcome, although none of its publishing calls began");
@@ -85,7 +85,8 @@ function toUnknownCall(context: PublishContext, inputs: TaskInputs): UnknownCall
     // processed has none.
     isPending: task.errorCode === null,
     isOwned: (externalIds) => findOwnedIds(sql, toExternalAccount(inputs), externalIds),
-    hasPostWithoutId: () => hasPostWithoutId(sql, toExternalAccount(inputs)),
+    hasPostWithoutId: async () =>
+      connector.givesIdsLater === true && (await hasPostWithoutId(sql, toExternalAccount(inputs))),
     hasSimilarPost: (isSimilar) => hasSimilarPost(context, inputs, isSimilar),
   };
 }
