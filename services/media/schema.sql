@@ -129,8 +129,8 @@ CREATE INDEX media_prepared ON media.media USING btree (id) WHERE ((status = 're
 CREATE INDEX media_rejected ON media.media USING btree (created_at) WHERE (status = 'rejected'::text);
 CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
 CREATE INDEX media_removable_by_workspace ON media.media USING btree (workspace_id, lease_until NULLS FIRST) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
-CREATE INDEX media_storage ON media.media USING btree (workspace_id) INCLUDE (status, bytes, delivery_bytes, delivery_key) WHERE ((status <> 'rejected'::text) OR (object_key IS NOT NULL));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);
+CREATE TRIGGER count_media AFTER INSERT OR DELETE OR UPDATE OF status, object_key, bytes, delivery_key, delivery_bytes ON media.media FOR EACH ROW EXECUTE FUNCTION count_media();
 
 create table media.media_renditions (
   id uuid not null,
@@ -156,7 +156,7 @@ create table media.media_renditions (
   constraint media_renditions_status_check CHECK ((status = ANY (ARRAY['making'::text, 'made'::text, 'refused'::text])))
 );
 CREATE UNIQUE INDEX media_renditions_object ON media.media_renditions USING btree (object_key) WHERE (object_key IS NOT NULL);
-CREATE INDEX media_renditions_storage ON media.media_renditions USING btree (workspace_id) INCLUDE (bytes) WHERE (bytes IS NOT NULL);
+CREATE TRIGGER count_rendition AFTER INSERT OR DELETE OR UPDATE OF bytes ON media.media_renditions FOR EACH ROW EXECUTE FUNCTION count_rendition();
 
 create table media.media_usages (
   workspace_id uuid not null,
@@ -205,11 +205,31 @@ create table media.schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 
+create table media.storage_changes (
+  id bigint not null generated always as identity,
+  workspace_id uuid not null,
+  used_bytes bigint not null,
+  reserved_bytes bigint not null,
+  uploads integer not null,
+  files integer not null,
+  constraint storage_changes_pkey PRIMARY KEY (id)
+);
+CREATE INDEX storage_changes_workspace ON media.storage_changes USING btree (workspace_id);
+
 create table media.storage_limits (
   workspace_id uuid not null,
   bytes bigint not null,
   constraint storage_limits_pkey PRIMARY KEY (workspace_id),
   constraint storage_limits_bytes_check CHECK ((bytes >= 0))
+);
+
+create table media.storage_usage (
+  workspace_id uuid not null,
+  used_bytes bigint not null,
+  reserved_bytes bigint not null,
+  uploads integer not null,
+  files integer not null,
+  constraint storage_usage_pkey PRIMARY KEY (workspace_id)
 );
 
 create table media.upload_grants (

@@ -20,11 +20,11 @@ test.each([
 const OF_FIRST = "Bad Request: failed to send message #1 with the error message";
 
 test.each([
-  [`${OF_FIRST} "Too Many Requests: retry after 8"`, { kind: "unknown" }],
-  [`${OF_FIRST} "IMAGE_PROCESS_FAILED"`, { kind: "unknown" }],
-  ["Bad Request: group send failed", { kind: "unknown" }],
+  [`${OF_FIRST} "Too Many Requests: retry after 8"`, { kind: "unknown", isAnswered: true }],
+  [`${OF_FIRST} "IMAGE_PROCESS_FAILED"`, { kind: "unknown", isAnswered: true }],
+  ["Bad Request: group send failed", { kind: "unknown", isAnswered: true }],
   [`${OF_FIRST} "CHAT_RESTRICTED"`, { kind: "refused", code: "permission_missing" }],
-  [`${OF_FIRST} "CHAT_SEND_VIDEOS_FORBIDDEN"`, { kind: "unknown" }],
+  [`${OF_FIRST} "CHAT_SEND_VIDEOS_FORBIDDEN"`, { kind: "unknown", isAnswered: true }],
   [`${OF_FIRST} "CHAT_SEND_MEDIA_FORBIDDEN"`, { kind: "refused", code: "permission_missing" }],
   ["Bad Request: CHAT_SEND_VIDEOS_FORBIDDEN", { kind: "refused", code: "permission_missing" }],
   ["Bad Request: message caption is too long", { kind: "refused", code: "content_rejected" }],
