@@ -130,7 +130,9 @@ CREATE INDEX media_rejected ON media.media USING btree (created_at) WHERE (statu
 CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
 CREATE INDEX media_removable_by_workspace ON media.media USING btree (workspace_id, lease_until NULLS FIRST) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);
-CREATE TRIGGER count_media AFTER INSERT OR DELETE OR UPDATE OF status, object_key, bytes, delivery_key, delivery_bytes ON media.media FOR EACH ROW EXECUTE FUNCTION count_media();
+CREATE TRIGGER count_deleted AFTER DELETE ON media.media REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_media();
+CREATE TRIGGER count_inserted AFTER INSERT ON media.media REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_media();
+CREATE TRIGGER count_updated AFTER UPDATE ON media.media REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_media();
 
 create table media.media_renditions (
   id uuid not null,
@@ -156,7 +158,9 @@ create table media.media_renditions (
   constraint media_renditions_status_check CHECK ((status = ANY (ARRAY['making'::text, 'made'::text, 'refused'::text])))
 );
 CREATE UNIQUE INDEX media_renditions_object ON media.media_renditions USING btree (object_key) WHERE (object_key IS NOT NULL);
-CREATE TRIGGER count_rendition AFTER INSERT OR DELETE OR UPDATE OF bytes ON media.media_renditions FOR EACH ROW EXECUTE FUNCTION count_rendition();
+CREATE TRIGGER count_deleted AFTER DELETE ON media.media_renditions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_renditions();
+CREATE TRIGGER count_inserted AFTER INSERT ON media.media_renditions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_renditions();
+CREATE TRIGGER count_updated AFTER UPDATE ON media.media_renditions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_renditions();
 
 create table media.media_usages (
   workspace_id uuid not null,

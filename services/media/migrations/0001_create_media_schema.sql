@@ -217,38 +217,72 @@ begin
 end
 $$;
 
+-- Once for each statement and workspace: a statement that changes many rows must not write the counters as often.
+create function add_media(rows media[], former media[]) returns void language sql as $$
+  select add_storage(
+    (m).workspace_id, sum(sign * used_bytes)::bigint, sum(sign * reserved_bytes)::bigint, sum(sign * uploads)::int,
+    sum(sign * files)::int
+  )
+  from (select m, 1 as sign from unnest(rows) as m union all select m, -1 from unnest(former) as m) as changed
+  cross join lateral storage_of(m)
+  group by (m).workspace_id
+$$;
+
 create function count_media() returns trigger language plpgsql as $$
 declare
-  was record := storage_of(old);
-  is_now record := storage_of(new);
+  rows media[] := '{}';
+  former media[] := '{}';
 begin
-  perform add_storage(
-    coalesce(new.workspace_id, old.workspace_id),
-    coalesce(is_now.used_bytes, 0) - coalesce(was.used_bytes, 0),
-    coalesce(is_now.reserved_bytes, 0) - coalesce(was.reserved_bytes, 0),
-    coalesce(is_now.uploads, 0) - coalesce(was.uploads, 0),
-    coalesce(is_now.files, 0) - coalesce(was.files, 0)
-  );
+  if tg_op <> 'DELETE' then
+    rows := array(select n from new_rows n);
+  end if;
+  if tg_op <> 'INSERT' then
+    former := array(select o from old_rows o);
+  end if;
+  perform add_media(rows, former);
   return null;
 end
 $$;
 
-create trigger count_media
-  after insert or delete or update of status, object_key, bytes, delivery_key, delivery_bytes on media
-  for each row execute function count_media();
+create trigger count_inserted after insert on media
+  referencing new table as new_rows for each statement execute function count_media();
+create trigger count_updated after update on media
+  referencing new table as new_rows old table as old_rows for each statement execute function count_media();
+create trigger count_deleted after delete on media
+  referencing old table as old_rows for each statement execute function count_media();
 
-create function count_rendition() returns trigger language plpgsql as $$
+create function add_renditions(rows media_renditions[], former media_renditions[]) returns void language sql as $$
+  select add_storage(workspace_id, sum(sign * file_bytes(bytes))::bigint, 0, 0, 0)
+  from (
+    select workspace_id, bytes, 1 as sign from unnest(rows)
+    union all
+    select workspace_id, bytes, -1 from unnest(former)
+  ) as changed
+  group by workspace_id
+$$;
+
+create function count_renditions() returns trigger language plpgsql as $$
+declare
+  rows media_renditions[] := '{}';
+  former media_renditions[] := '{}';
 begin
-  perform add_storage(
-    coalesce(new.workspace_id, old.workspace_id), file_bytes(new.bytes) - file_bytes(old.bytes), 0, 0, 0
-  );
+  if tg_op <> 'DELETE' then
+    rows := array(select n from new_rows n);
+  end if;
+  if tg_op <> 'INSERT' then
+    former := array(select o from old_rows o);
+  end if;
+  perform add_renditions(rows, former);
   return null;
 end
 $$;
 
-create trigger count_rendition
-  after insert or delete or update of bytes on media_renditions
-  for each row execute function count_rendition();
+create trigger count_inserted after insert on media_renditions
+  referencing new table as new_rows for each statement execute function count_renditions();
+create trigger count_updated after update on media_renditions
+  referencing new table as new_rows old table as old_rows for each statement execute function count_renditions();
+create trigger count_deleted after delete on media_renditions
+  referencing old table as old_rows for each statement execute function count_renditions();
 
 -- Limits of workspaces that differ from the default of the media service.
 create table storage_limits (
