@@ -212,11 +212,12 @@ test("an action that hides a comment waits for the answer to the call of a later
   await sql()`update comment_actions set wake_at = now() where id = ${hide}`;
   await sql()`update comment_action_queues set wake_at = now()`;
   await eventually(async () => {
-    const [row] = await sql()<{ fence: number }[]>`
-      select fence::int as fence
+    // The refused mark notes the account of the platform, and the action rests.
+    const [row] = await sql()<{ isRefused: boolean }[]>`
+      select external_account_id is not null and status = 'queued' as is_refused
       from comment_actions
       where id = ${hide}`;
-    return (row?.fence ?? 0) > 1;
+    return row?.isRefused ?? false;
   });
   expect(world.calls).toHaveLength(1);
   answer();
