@@ -126,6 +126,8 @@ create table accounts.authorizations (
   code_verifier text,
   account_ids uuid[] not null default '{}'::uuid[],
   return_to text,
+  api_key_id uuid,
+  session_id uuid,
   created_at timestamp with time zone not null default now(),
   expires_at timestamp with time zone not null,
   constraint authorizations_link_hash_key UNIQUE (link_hash),

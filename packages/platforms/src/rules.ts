@@ -148,6 +148,10 @@ export interface TagRules {
   readonly maxTotal?: number;
   /** Whether a tag with a space is sent in quotes, which count as characters. */
   readonly quotesCountForSpaces?: boolean;
+  /** Characters that no tag may have. */
+  readonly forbidden?: readonly string[];
+  /** Whether a tag of white space alone is refused. */
+  readonly refusesBlank?: boolean;
   readonly extraMax?: number;
   readonly extraMaxGraphemes?: number;
   readonly extraMaxUtf8Bytes?: number;

@@ -199,6 +199,9 @@ create table authorizations (
   account_ids uuid[] not null default '{}',
   -- The path of the dashboard to which the browser returns; null = it stays on the page that connects accounts.
   return_to text,
+  -- The API key and the session that issued the link, which ends with them; both null = the operator issued it.
+  api_key_id uuid,
+  session_id uuid,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null
 );

@@ -1,7 +1,11 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { newId } from "@postrider/shared/ids";
+import { hashApiKey } from "@postrider/shared/secrets/api-keys";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { setAuthorizationFailed } from "#src/db/authorizations.ts";
+import { createTenant } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
 
 const CALLBACK = "https://postrider.example/connect/callback";
@@ -202,6 +206,68 @@ test("an unknown connect link is rejected, and an authorization expires after te
   expect(finished.outcome).toBe("expired");
   expect(await progress(fresh.id)).toMatchObject({ status: "failed", failure: "expired" });
   expect(await progress(opened.id)).toMatchObject({ status: "failed", failure: "expired" });
+});
+
+/** An API key with a session, and a connect link that was issued in it. */
+async function issueInSession() {
+  const { apiKeys, authorizations, dashboard } = fixture.app;
+  const { keyId, key, workspaceId } = await createTenant(fixture.app);
+  const { session } = await dashboard.openDashboardSession({
+    login: { case: "keyHash", value: hashApiKey(key) },
+    userAgent: "Firefox on Linux",
+  });
+  const sessionId = session?.id ?? "";
+  const context = { requestId: newId(), caller: "gateway", origin: { keyId, sessionId } };
+  const { id, url } = await runInContext(context, () =>
+    authorizations.issueConnectLink({ workspaceId, platform: "x" }),
+  );
+  return {
+    id,
+    workspaceId,
+    linkSecret: url.replace("https://postrider.example/connect/", ""),
+    endKey: async () => await apiKeys.revokeApiKey({ id: keyId }),
+    endSession: async () => await dashboard.revokeDashboardSessions({ workspaceId, id: sessionId }),
+  };
+}
+
+test.each([
+  ["key is revoked", "endKey"],
+  ["session is ended", "endSession"],
+] as const)(
+  "when the %s that issued a connect link, the link connects no account, whether or not it was opened",
+  async (_, end) => {
+    const { authorizations, accounts } = fixture.app;
+    const [fresh, opened] = [await issueInSession(), await issueInSession()];
+    const browser = newBrowser();
+    const { authorizeUrl } = await authorizations.openConnectLink({ ...opened, browser });
+    const back = await press(authorizeUrl, "approve", "lookalike");
+    await fresh[end]();
+    await opened[end]();
+    expect((await authorizations.findConnectLink(fresh)).outcome).toBe("expired");
+    expect((await authorizations.openConnectLink({ ...fresh, browser })).outcome).toBe("expired");
+    expect((await finish(back, browser)).outcome).toBe("expired");
+    expect(await progress(opened.id)).toMatchObject({ status: "failed", failure: "expired" });
+    const { workspaceId } = opened;
+    expect((await accounts.listAccounts({ workspaceId })).accounts).toEqual([]);
+  },
+);
+
+test("an account is not stored when the key that issued its connect link ends while the code is exchanged", async () => {
+  const { authorizations, accounts } = fixture.app;
+  const { id, workspaceId, linkSecret } = await issueInSession();
+  const browser = newBrowser();
+  const { authorizeUrl } = await authorizations.openConnectLink({ linkSecret, browser });
+  const back = await press(authorizeUrl, "approve", "lookalike");
+  const { ownerSql } = fixture.database;
+  await ownerSql.unsafe(`
+    create function accounts.end_issuer() returns trigger language plpgsql
+      as $$ begin update accounts.api_keys set revoked_at = now(); return new; end $$;
+    create trigger end_issuer after insert on accounts.accounts
+      for each row execute function accounts.end_issuer()`);
+  expect((await finish(back, browser)).outcome).toBe("refused");
+  await ownerSql`drop function accounts.end_issuer cascade`;
+  expect((await accounts.listAccounts({ workspaceId })).accounts).toEqual([]);
+  expect(await progress(id)).toMatchObject({ status: "failed", failure: "refused" });
 });
 
 test("a browser with a wrong cookie or a wrong state cannot finish or end the authorization of another browser", async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { loadConfig } from "@postrider/shared/config";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { expect, test } from "vitest";
@@ -32,6 +33,20 @@ test("every phase of receiving an HTTP request has a time limit", () => {
     headersMs: 15_000,
     requestMs: 30_000,
   });
+});
+
+test("in production, a process does not start that would send RPCs about engagement without TLS to another machine", () => {
+  const urls = ["ACCOUNTS", "POSTS", "MEDIA_SERVICE", "DELIVERY"].map((name) => `${name}_URL`);
+  const env = {
+    PUBLIC_URL: "https://api.example.org",
+    ...Object.fromEntries(urls.map((name) => [name, "https://peer:8081"])),
+    MEDIA_KEY: randomBytes(32).toString("base64url"),
+    POSTRIDER_ENV: "production",
+  };
+  expect(() => read(env)).not.toThrow();
+  expect(() => read({ ...env, ENGAGEMENT_URL: "http://delivery-engagement:8084" })).toThrow(
+    "ENGAGEMENT_URL must begin with https://",
+  );
 });
 
 test("requests about engagement go to the address of the delivery service unless ENGAGEMENT_URL names another one", () => {

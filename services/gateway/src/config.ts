@@ -50,7 +50,7 @@ function readDeliveryUrls(read: EnvReader) {
   const engagementUrl = read
     .about(
       "Address of the delivery processes for comments, automations and metrics. Set it only if you run separate processes with `ROLE=engagement`.",
-      { level: "advanced", default: "the value of `DELIVERY_URL`" },
+      { level: "advanced", default: "the value of `DELIVERY_URL`", isPeer: true },
     )
     .url("ENGAGEMENT_URL", deliveryUrl);
   return { deliveryUrl, engagementUrl };

@@ -346,7 +346,10 @@ test("the examples on the docs page have the dates of the current UTC day", asyn
   }
 });
 
-/** The fields of records that `decisions.md` 3 lists. Every other field of them is an extension. */
+/**
+ * The fields of records that `decisions.md` 3 and 7 list. Every other field of them is an
+ * extension.
+ */
 const DECIDED: Readonly<Record<string, string>> = {
   Account:
     "id platform externalId username displayName avatarUrl status connectedAt tokenExpiresAt",
@@ -366,6 +369,12 @@ const DECIDED: Readonly<Record<string, string>> = {
   DailyQuota: "platform accountId scope limit used reserved remaining resetsAt",
   QueueSlotRule:
     "id name weekdays times timezone startsOn endsOn status nextSlots createdAt updatedAt",
+  Webhook:
+    "id url description events status disabledReason signing publicKey maxPerSecond createdAt updatedAt",
+  WebhookDelivery:
+    "id eventId eventType status attemptCount nextAttemptAt createdAt payload attempts",
+  WebhookAttempt:
+    "number startedAt durationMs statusCode error requestHeaders responseHeaders responseBody",
   Metrics: "views impressions reach likes comments shares saves refreshedAt",
 };
 

@@ -253,6 +253,68 @@ test("create_post creates a draft unless the agent says when to publish, and rec
   await client.close();
 });
 
+const TIME = "2026-12-24T18:00:00+01:00";
+
+test.each([
+  ["create_post", { when: "scheduled" }, "when: scheduled needs scheduledAt"],
+  ["create_post", { scheduledAt: TIME }, "scheduledAt needs when: send when: scheduled"],
+  ["create_post", { when: "now", scheduledAt: TIME }, 'when: \\"now\\" contradicts scheduledAt'],
+  ["create_post", { when: "queue", scheduledAt: TIME }, 'when: \\"queue\\" contradicts scheduledAt'],
+  ["update_post", { publishNow: true, scheduledAt: TIME }, "publishNow contradicts scheduledAt"],
+] as const)(
+  "%s refuses %j, which it could only carry out by ignoring a part of it, and no service is called",
+  async (name, more, message) => {
+    const client = await connect("modern");
+    const input = name === "create_post" ? { ...NEW, ...more } : { postId: POST_ID, ...more };
+    const called: string[] = [];
+    posts = {
+      createPost: () => (called.push("create"), { post: POST }),
+      updatePost: () => (called.push("update"), { post: POST }),
+      publishPost: () => (called.push("publish"), { post: POST }),
+    };
+    const result = await call(client, name, input);
+    expect([result.isError, called]).toEqual([true, []]);
+    expect(JSON.stringify(result.content)).toContain(message);
+    await client.close();
+  },
+);
+
+test("create_post keeps the time of a draft, and passes that of a scheduled post", async () => {
+  const seen: unknown[] = [];
+  posts = {
+    createPost: ({ isDraft, scheduledAt }) => (
+      seen.push([isDraft, scheduledAt?.seconds]),
+      { post: POST }
+    ),
+  };
+  const client = await connect("modern");
+  await call(client, "create_post", { ...NEW, when: "draft", scheduledAt: TIME });
+  await call(client, "create_post", { ...NEW, when: "scheduled", scheduledAt: TIME });
+  const seconds = BigInt(Date.parse(TIME) / 1000);
+  expect(seen).toEqual([
+    [true, seconds],
+    [false, seconds],
+  ]);
+  await client.close();
+});
+
+test.each([
+  ["create_post", { when: "scheduled", scheduledAt: null }],
+  ["create_post", { when: "now", scheduledAt: 5 }],
+  ["create_post", { when: "later", scheduledAt: TIME }],
+  ["update_post", { publishNow: true, scheduledAt: null }],
+] as const)(
+  "the refusal of %s with %j does not advise to leave out what says when a post is published",
+  async (name, more) => {
+    const client = await connect("modern");
+    const input = name === "create_post" ? { ...NEW, ...more } : { postId: POST_ID, ...more };
+    const result = await call(client, name, input);
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result.content)).not.toContain("leave it out");
+    await client.close();
+  },
+);
+
 test("update_post with publishNow first changes the post and then publishes the version that it made", async () => {
   const calls: unknown[] = [];
   const answer =

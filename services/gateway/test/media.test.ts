@@ -204,12 +204,26 @@ test("POST /media/{id}/complete answers 404 for a malformed id, without a call t
 test.each([
   ["https://example.com/Straße 1.png", "https://example.com/Stra%C3%9Fe%201.png"],
   ["https://example.com/a b.png?q=ü", "https://example.com/a%20b.png?q=%C3%BC"],
-])("POST /media/from-url says how the URL %s has to be percent-encoded", async (url, encoded) => {
-  const { message, details } = errorOf(await ask(fromUrl({ url })));
+  ["https://example.com/a [1].png", "https://example.com/a%20%5B1%5D.png"],
+  ["https://[2606:4700::1]/a[1].png", "https://[2606:4700::1]/a%5B1%5D.png"],
+  ["https://example.com/a.png?tags[]=1", "https://example.com/a.png?tags%5B%5D=1"],
+  ["https://example.com/100%.png", "https://example.com/100%25.png"],
+  ["https://example.com/a%20b.png#c#d", "https://example.com/a%20b.png#c%23d"],
+])(
+  "POST /media/from-url says how the URL %s has to be percent-encoded, and takes the encoded one",
+  async (url, encoded) => {
+    const { message, details } = errorOf(await ask(fromUrl({ url })));
 
-  expect(details?.[0]).toMatchObject({ code: "format", path: "/url", found: JSON.stringify(url) });
-  expect(message).toContain(encoded);
-});
+    expect(details?.[0]).toMatchObject({
+      code: "format",
+      path: "/url",
+      found: JSON.stringify(url),
+    });
+    expect(message).toContain(encoded);
+    await ask(fromUrl({ url: encoded }));
+    expect(calls).toMatchObject([{ url: encoded }]);
+  },
+);
 
 test("POST /media/from-url answers with the imported media", async () => {
   const answer = await ask(fromUrl({ url: "https://example.com/a.mp4" }), {

@@ -115,7 +115,7 @@ export function readSettings(read: EnvReader) {
 function readInspectorUrl(read: EnvReader): string | undefined {
   const url = read
     .about(
-      "Address of the inspector: the process that reads uploaded files and has neither secrets nor network access. Required in production. Without it, the media service reads uploaded files in its own child processes.",
+      "Address of the inspector: the process that reads uploaded files and has neither secrets nor network access. Required in production. Without it, the media service reads uploaded files in its own child processes. Files travel to it without TLS, so reach it over this machine or a network that others cannot read.",
       { level: "needed" },
     )
     .optionalString("INSPECTOR_URL");

@@ -72,7 +72,13 @@ const RULES: PlatformRules = {
   kinds: ["video", "short"],
   title: { rule: "required", max: 100, unit: "utf16", forbidden: ["<", ">"] },
   privacy: ["public", "unlisted", "private"],
-  tags: { mode: "field", maxTotal: 500, quotesCountForSpaces: true },
+  tags: {
+    mode: "field",
+    maxTotal: 500,
+    quotesCountForSpaces: true,
+    forbidden: ["<", ">"],
+    refusesBlank: true,
+  },
   dailyLimit: {
     count: 100,
     windowHours: 24,

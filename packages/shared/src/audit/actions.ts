@@ -58,6 +58,7 @@ export const AUDIT_ACTIONS = [
   "media.update",
   "media.delete",
   "comment_action.request",
+  "inbox_comment.set_state",
   "backfill.create",
   "backfill.update",
   "webhook_delivery.retry",
@@ -82,6 +83,7 @@ export type AuditSubjectType =
   | "queue_slot_rule"
   | "media"
   | "comment_action"
+  | "inbox_comment"
   | "backfill"
   | "webhook_delivery";
 

@@ -11,7 +11,7 @@ const PEERS = {
 export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
   const { name, port } = PEERS[peer];
   return read
-    .about(`Address at which other services call the ${peer} service.`)
+    .about(`Address at which other services call the ${peer} service.`, { isPeer: true })
     .url(name, `http://127.0.0.1:${port}`);
 }
 

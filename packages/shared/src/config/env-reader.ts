@@ -63,8 +63,8 @@ export class EnvReader {
   }
 
   #describe(about: string, isSecret: boolean, details: SettingDetails): EnvReader {
-    const { level = "usual", default: shownDefault } = details;
-    return this.#derive({ note: { about, isSecret, level, shownDefault } });
+    const { level = "usual", default: shownDefault, isPeer } = details;
+    return this.#derive({ note: { about, isSecret, level, shownDefault, isPeer } });
   }
 
   /** If `isUsed` is false, settings are recorded, but invalid values are not reported. */

@@ -1,10 +1,14 @@
 import type { EnvReader } from "#src/config/env-reader.ts";
+import { isLocalUrl } from "#src/config/internal-network.ts";
 
 /** They allow private addresses, simulated accounts and deliberate crashes. */
 const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
 
 /** Tokens and posts are sent over these addresses. */
 const HTTPS_ONLY = /^PUBLIC_URL$|_BASE_URL$/;
+
+/** Its addresses let anyone who reads them upload a file. */
+const HTTPS_BEYOND_LOOPBACK = "S3_PUBLIC_ENDPOINT";
 
 /** Lists of keys, each with an optional name in front, that an operator generates. */
 const OWN_KEYS = new Set(["CREDENTIAL_KEYS", "HANDLE_KEYS", "IDENTITY_KEYS", "MEDIA_KEY"]);
@@ -33,7 +37,7 @@ const WORDS = /[a-z] [a-z]|(?:^|[^A-Za-z])[a-z]{4,}[-_.][a-z]{4,}[-_.][a-z]{4,}/
 export function readEnvironment(read: EnvReader): "development" | "production" {
   return read
     .about(
-      `With \`production\`, a process does not start if one of ${NOT_IN_PRODUCTION.join(", ")} is set, if \`PUBLIC_URL\` or the address of a platform begins with http:, if a connection to Postgres on another machine would not verify the server's certificate, or if a secret is easy to guess or is an example of this project. Use \`development\` for trials and tests.`,
+      `With \`production\`, a process does not start if one of ${NOT_IN_PRODUCTION.join(", ")} is set, if \`PUBLIC_URL\`, \`S3_PUBLIC_ENDPOINT\` or the address of a platform begins with http:, if a connection to Postgres on another machine would not verify the server's certificate, or if a secret is easy to guess or is an example of this project. Use \`development\` for trials and tests.`,
       { level: "needed" },
     )
     .oneOf("POSTRIDER_ENV", ["development", "production"], "production");
@@ -59,12 +63,17 @@ export function findProductionFaults(reader: EnvReader): readonly string[] {
     const shown = shownDefault.replaceAll("`", "");
     const value = reader.find(name);
     const found = [
-      HTTPS_ONLY.test(name) ? findHttpFault(value, shown) : undefined,
+      needsHttps(name, value) ? findHttpFault(value, shown) : undefined,
       isSecret && value !== undefined ? findSecretFault(name, value) : undefined,
     ];
     for (const fault of found) if (fault !== undefined) faults.push(`${name} ${fault}`);
   }
   return faults;
+}
+
+function needsHttps(name: string, value: string | undefined): boolean {
+  if (name === HTTPS_BEYOND_LOOPBACK) return value !== undefined && !isLocalUrl(value);
+  return HTTPS_ONLY.test(name);
 }
 
 function findHttpFault(address: string | undefined, byDefault: string): string | undefined {

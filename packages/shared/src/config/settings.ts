@@ -13,12 +13,14 @@ export interface Setting {
   readonly isSecret: boolean;
   readonly about: string;
   readonly level: SettingLevel;
+  readonly isPeer?: boolean | undefined;
 }
 
 export interface SettingNote {
   readonly about: string;
   readonly isSecret: boolean;
   readonly level: SettingLevel;
+  readonly isPeer?: boolean | undefined;
   /** Shown when the default depends on the machine or on other settings. */
   readonly shownDefault?: string | undefined;
 }
@@ -27,6 +29,8 @@ export interface SettingDetails {
   /** Default: `usual`. */
   readonly level?: SettingLevel;
   readonly default?: string;
+  /** The address of another process of Postrider, to which RPCs are sent. */
+  readonly isPeer?: boolean;
 }
 
 /** Shown in place of a default. */

@@ -74,6 +74,8 @@ test("an RPC that only reads data is sent without the API key and the address of
 test.each([
   ["an address that is not one", { address: "evil, 10.0.0.1" }, {}],
   ["an IPv4 address inside of IPv6", { address: "::ffff:192.0.2.1" }, { address: "192.0.2.1" }],
+  ["an IPv4 address with a port", { address: "192.0.2.1:51234" }, { address: "192.0.2.1" }],
+  ["an IPv6 address with a port", { address: "[2001:db8::1]:443" }, { address: "2001:db8::1" }],
   ["an IPv6 address", { address: "2001:db8::1" }, { address: "2001:db8::1" }],
   ["a key id that is not one", { keyId: "k" }, {}],
   ["a session id that is not one", { sessionId: "s" }, {}],

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { isIP } from "node:net";
+import { addressOf } from "#src/http/remote-network.ts";
 import { isId, newId } from "#src/ids.ts";
 import type { RequestContext, RequestOrigin } from "#src/telemetry/request-context.ts";
 import { parseTraceparent } from "#src/tracing/traceparent.ts";
@@ -31,14 +31,6 @@ const PERSON = "x-operator";
 
 /** The rest of a longer name is cut off. */
 const MAX_PERSON_LENGTH = 128;
-/** How a socket that also accepts IPv6 names an IPv4 address. */
-const MAPPED = /^::ffff:(?=\d+\.)/i;
-
-function toAddress(text: string | undefined): string | undefined {
-  const address = text?.replace(MAPPED, "");
-  return address === undefined || isIP(address) === 0 ? undefined : address;
-}
-
 function toId(text: string | undefined): string | undefined {
   return text !== undefined && isId(text) ? text : undefined;
 }
@@ -63,7 +55,7 @@ export function originHeaders({
 }: RequestContext): Readonly<Record<string, string>> {
   if (caller !== undefined || origin === undefined) return {};
   const { keyId, sessionId, person } = origin;
-  const address = toAddress(origin.address);
+  const address = addressOf(origin.address ?? "");
   return {
     ...(keyId === undefined ? {} : { [KEY_ID]: keyId }),
     ...(sessionId === undefined ? {} : { [SESSION_ID]: sessionId }),
@@ -80,9 +72,9 @@ function readOrigin(
 ): RequestOrigin {
   if (caller === "gateway") {
     const [keyId, sessionId] = [KEY_ID, SESSION_ID].map((name) => toId(header(name)));
-    return { keyId, sessionId, address: toAddress(header(ADDRESS)) };
+    return { keyId, sessionId, address: addressOf(header(ADDRESS) ?? "") };
   }
-  const address = toAddress(remoteAddress);
+  const address = addressOf(remoteAddress ?? "");
   return caller === "operator" ? { person: parsePerson(header(PERSON)), address } : { address };
 }
 

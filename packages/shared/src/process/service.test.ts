@@ -18,6 +18,7 @@ function faultsOf(env: Readonly<Record<string, string | undefined>>): readonly s
     loadConfig({ ...SAFE, ...env }, (read) => ({
       ...readProcessConfig(read, "sample", 8080),
       publicUrl: readPublicUrl(read),
+      store: read.about("Address of the store.").url("S3_PUBLIC_ENDPOINT", ""),
       platform: read.about("Address of X.").url("X_BASE_URL", "https://api.x.com"),
       mediaKeys: read.secret("Signs.").optionalString("MEDIA_KEY"),
       sealing: read.secret("Encrypts.").optionalString("CREDENTIAL_KEYS"),
@@ -53,15 +54,21 @@ test.each([
   { PUBLIC_URL: "http://postrider.test" },
   { PUBLIC_URL: undefined, X_BASE_URL: "https://api.x.com" },
   { X_BASE_URL: "http://simulator:4100/x" },
+  { S3_PUBLIC_ENDPOINT: "http://media.example.org" },
 ])(
-  "a process in production refuses plain http in its public address and in addresses of platforms: %j",
+  "a process in production refuses plain http in its public address and in those of platforms and uploads: %j",
   (env) => {
     expect(faultsOf(env)).toEqual([
-      expect.stringMatching(/^(PUBLIC_URL|X_BASE_URL) (?:is required and )?must begin with https:/),
+      expect.stringMatching(/^(S3_PUBLIC_ENDPOINT|PUBLIC_URL|X_BASE_URL) .*must begin with https:/),
     ]);
     expect(faultsOf({ ...env, POSTRIDER_ENV: "development" })).toEqual([]);
   },
 );
+
+test("a process in production may send uploads to an object store of its own machine without TLS, or to no address of its own", () => {
+  expect(faultsOf({ S3_PUBLIC_ENDPOINT: "http://127.0.0.1:7070" })).toEqual([]);
+  expect(faultsOf({})).toEqual([]);
+});
 
 test("a process in production says that its public address is missing, and not only that the default is plain http", () => {
   expect(faultsOf({ PUBLIC_URL: undefined })).toEqual([

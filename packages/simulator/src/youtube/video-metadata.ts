@@ -104,7 +104,7 @@ function lengthOf(tags: readonly string[]): number {
 function tagsOf({ tags = [] }: Fields): readonly string[] {
   const isValid =
     Array.isArray(tags) &&
-    tags.every((tag) => typeof tag === "string" && tag !== "" && !FORBIDDEN.test(tag)) &&
+    tags.every((tag) => typeof tag === "string" && tag.trim() !== "" && !FORBIDDEN.test(tag)) &&
     lengthOf(tags as string[]) <= MAX_TAGS_CHARACTERS;
   const message = "The request metadata specifies invalid video keywords.";
   return isValid ? (tags as string[]) : refuseVideo("invalidTags", message, "body.snippet.tags[]");

@@ -199,6 +199,8 @@ test.each<[string, string, unknown]>([
     "invalidTags",
     withSnippet({ tags: ["a".repeat(498), "b c"] }),
   ],
+  ["a blank tag", "invalidTags", withSnippet({ tags: ["a", " "] })],
+  ["an angle bracket in a tag", "invalidTags", withSnippet({ tags: ["I <3 it"] })],
   ["tags that are a string", "invalidTags", withSnippet({ tags: "a,b" })],
   ["an unknown category", "invalidCategoryId", withSnippet({ categoryId: "999" })],
   ["an unknown privacy status", "invalidVideoMetadata", withStatus({ privacyStatus: "secret" })],

@@ -1,4 +1,6 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { RequestOrigin } from "@postrider/shared/telemetry/request-context";
+import { doesWork } from "#src/db/working-keys.ts";
 
 /**
  * Status of an authorization: `issued` = the connect link was not opened yet · `opened` = the
@@ -15,7 +17,27 @@ export interface AuthorizationRow {
   readonly status: AuthorizationStatus;
   readonly failure: string | null;
   readonly accountIds: readonly string[];
+  /** Also when the API key or the session that issued the connect link has ended. */
   readonly isExpired: boolean;
+}
+
+/** SQL for the condition that the key and the session that issued the connect link `t` work. */
+function hasIssuer(sql: ISql) {
+  return sql`(
+      t.api_key_id is null
+      or exists (
+        select
+        from api_key_workspaces m
+        join api_keys k on k.id = m.api_key_id
+        where m.api_key_id = t.api_key_id
+        and m.workspace_id = t.workspace_id
+        and ${doesWork(sql)}
+      )
+    )
+    and (
+      t.session_id is null
+      or exists (select from dashboard_sessions s where s.id = t.session_id and s.expires_at > now())
+    )`;
 }
 
 /**
@@ -33,6 +55,7 @@ export async function insertAuthorization(
     readonly linkHash: Uint8Array;
     readonly returnTo: string | undefined;
   },
+  { keyId, sessionId }: Pick<RequestOrigin, "keyId" | "sessionId">,
 ): Promise<Date | undefined> {
   const { id, workspaceId, platform, linkHash, returnTo } = authorization;
   const [row] = await sql<{ expiresAt: Date }[]>`
@@ -46,8 +69,11 @@ export async function insertAuthorization(
         for update skip locked
       )
     )
-    insert into authorizations (id, workspace_id, platform, link_hash, return_to, status, expires_at)
-    select ${id}, id, ${platform}, ${linkHash}, ${returnTo ?? null}, 'issued', now() + interval '10 minutes'
+    insert into authorizations (
+      id, workspace_id, platform, link_hash, return_to, api_key_id, session_id, status, expires_at
+    )
+    select ${id}, id, ${platform}, ${linkHash}, ${returnTo ?? null}, ${keyId ?? null}, ${sessionId ?? null}, 'issued',
+      now() + interval '10 minutes'
     from workspaces
     where id = ${workspaceId}
     returning expires_at`;
@@ -63,7 +89,7 @@ async function findAuthorization(
 ): Promise<AuthorizationRow | undefined> {
   const [row] = await sql<AuthorizationRow[]>`
     select t.id, t.workspace_id, w.name as workspace_name, t.platform, t.status, t.failure, t.account_ids,
-      t.expires_at <= now() as is_expired
+      not (t.expires_at > now() and ${hasIssuer(sql)}) as is_expired
     from authorizations t
     join workspaces w on w.id = t.workspace_id
     where ${sql(`t.${column}`)} = ${value}`;
@@ -113,7 +139,7 @@ export async function openAuthorization(
   { stateHash, browserHash, codeVerifier }: BrowserBinding,
 ): Promise<boolean> {
   const rows = await sql`
-    update authorizations
+    update authorizations t
     set status = 'opened',
       state_hash = ${stateHash},
       browser_hash = ${browserHash},
@@ -121,6 +147,7 @@ export async function openAuthorization(
     where link_hash = ${linkHash}
     and status = 'issued'
     and expires_at > now()
+    and ${hasIssuer(sql)}
     returning id`;
   return rows.length > 0;
 }
@@ -144,12 +171,13 @@ export async function claimAuthorization(
   browserHash: Uint8Array,
 ): Promise<ClaimedAuthorization | undefined> {
   const [row] = await sql<ClaimedAuthorization[]>`
-    update authorizations
+    update authorizations t
     set status = 'exchanging'
     where state_hash = ${stateHash}
     and browser_hash = ${browserHash}
     and status = 'opened'
     and expires_at > now()
+    and ${hasIssuer(sql)}
     returning id, workspace_id, platform, code_verifier, return_to`;
   return row;
 }
@@ -167,18 +195,23 @@ export async function isBrowserOfAuthorization(
   return rows.length > 0;
 }
 
-/** Must run in the transaction that stores the connected accounts. */
+/**
+ * Must run in the transaction that stores the connected accounts. Returns false when the key or the
+ * session that issued the connect link has ended while the code was exchanged.
+ */
 export async function setAuthorizationConnected(
   tx: TransactionSql,
   id: string,
   accountIds: readonly string[],
-): Promise<void> {
-  await tx`
-    update authorizations
+): Promise<boolean> {
+  const { count } = await tx`
+    update authorizations t
     set status = 'connected',
       account_ids = ${[...accountIds]}::uuid[],
       code_verifier = null
-    where id = ${id}`;
+    where id = ${id}
+    and ${hasIssuer(tx)}`;
+  return count > 0;
 }
 
 /** Changes nothing if it has connected accounts: only the answer of that commit was lost. */

@@ -50,7 +50,8 @@ export function toAuthorizationAudit(
     workspaceId,
     details: { platform, outcome },
   } as const;
-  // An operator issues the connect link, and the person with the link does everything after that.
+  // An operator, a key or a session issues the connect link. The person with the link does
+  // everything after that.
   if (action === "authorization.issue") return entry;
   return { ...entry, actor: connectLinkActor(authorization) };
 }

@@ -13,6 +13,7 @@ import type {
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { assertIds, isId, newId } from "@postrider/shared/ids";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 import { listAccountsByKeys } from "#src/db/accounts.ts";
 import {
   type AuthorizationRow,
@@ -55,7 +56,11 @@ export async function issueConnectLink(
   const linkHash = hashSecret(secret);
   const expiresAt = await deps.sql.begin(async (tx) => {
     const authorization = { id, workspaceId, platform };
-    const inserted = await insertAuthorization(tx, { ...authorization, linkHash, returnTo });
+    const inserted = await insertAuthorization(
+      tx,
+      { ...authorization, linkHash, returnTo },
+      findContext()?.origin ?? {},
+    );
     if (inserted === undefined) throw notFound();
     await appendAudit(tx, [toAuthorizationAudit("authorization.issue", authorization)]);
     return inserted;

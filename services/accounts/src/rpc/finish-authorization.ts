@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { ExchangeResult } from "@postrider/platforms/authorization/connector";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { ServiceError } from "@postrider/shared/errors";
+import { ServiceError, unprocessable } from "@postrider/shared/errors";
 import type { AccountRow } from "#src/db/accounts.ts";
 import {
   claimAuthorization,
@@ -126,7 +126,8 @@ async function finish(
     {
       actor: connectLinkActor(authorization),
       alsoStore: async (tx, accountIds) => {
-        await setAuthorizationConnected(tx, id, accountIds);
+        if (!(await setAuthorizationConnected(tx, id, accountIds)))
+          throw unprocessable("validation_failed", [{ code: "connect_link_ended" }]);
         const finished = toAuthorizationAudit("authorization.finish", authorization, "connected");
         await appendAudit(tx, [finished]);
       },

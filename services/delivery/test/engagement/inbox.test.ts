@@ -5,6 +5,7 @@ import type { InboxCommentJson, InboxJson } from "@postrider/rest/dashboard/inbo
 import { newId } from "@postrider/shared/ids";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
+import { asClient } from "@postrider/shared/testing/audit";
 import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -113,6 +114,22 @@ test("comments that are read again keep their state, and show what has changed",
   expect((await list()).comments).toMatchObject([
     { id: comment?.id, text: "edited", likeCount: 9, state: "done" },
   ]);
+});
+
+test("each change of a comment's state leaves one entry in the audit log, and setting the same state again leaves none", async () => {
+  const { inbox, list, workspaceId, accountId } = await readComments({ id: "c1" });
+  const id = (await list()).comments[0]?.id ?? "";
+  for (const state of ["done", "done", "open"])
+    await asClient(() => inbox.setInboxState({ workspaceId, id, state }));
+  const entries = await sql`
+    select action, actor_kind, subject_id, details
+    from audit_log_deeds
+    where workspace_id = ${workspaceId}
+    order by id`;
+  const entry = { action: "inbox_comment.set_state", actorKind: "key", subjectId: id };
+  expect([...entries]).toEqual(
+    ["done", "open"].map((state) => ({ ...entry, details: { state, accountId, commentId: "c1" } })),
+  );
 });
 
 test("a comment that was done stays done when it is read again after its row was removed with the history", async () => {

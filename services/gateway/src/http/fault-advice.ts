@@ -70,15 +70,21 @@ function describePattern(schema: ExpectedSchema): string | undefined {
 
 const MAX_URL_ADVICE = 500;
 
+/** What `URL` leaves behind the host although RFC 3986 does not allow it there. */
+const UNENCODED = /[<>"{}|\\^`[\]]|%(?![\da-f]{2})|(?<=#.*)#/gi;
+
 /**
- * Returns a URL with blanks or letters such as `ß` as it has to be sent; undefined for other text.
+ * Returns a URL with blanks, brackets or letters such as `ß` as it has to be sent; undefined for
+ * other text.
  */
 function encodedUrl(data: unknown, { format }: ExpectedSchema): string | undefined {
   if (format !== "uri" || typeof data !== "string" || data.length > MAX_URL_ADVICE)
     return undefined;
-  const encoded = URL.parse(data.trim())?.href.replace(/[<>"{}|\\^`]/g, encodeURIComponent);
-  const isWeb = encoded !== undefined && /^https?:/.test(encoded);
-  return isWeb && encoded !== data && !encoded.includes(" ") ? encoded : undefined;
+  const url = URL.parse(data.trim());
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  const behindHost = `${url.pathname}${url.search}${url.hash}`;
+  const encoded = `${url.href.slice(0, -behindHost.length)}${behindHost.replace(UNENCODED, encodeURIComponent)}`;
+  return encoded === data || encoded.includes(" ") ? undefined : encoded;
 }
 
 /** Undefined for a value that names no certain moment. */

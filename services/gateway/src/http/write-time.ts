@@ -40,9 +40,17 @@ export function writeTime(value: unknown): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   if (SECONDS.test(text)) return toText(Number(text) * 1_000);
   if (MILLISECONDS.test(text)) return toText(Number(text));
-  if (HTTP_DATE.test(text)) return toText(Date.parse(text));
+  if (HTTP_DATE.test(text)) return toText(parseHttpDate(text));
   const written = rewrite(text);
   return written !== undefined && parseTimestamp(written) !== undefined ? written : undefined;
+}
+
+/** NaN for a day that does not exist, which `Date` moves into the next month. */
+function parseHttpDate(text: string): number {
+  const [, day, month = "", year] = text.split(" ");
+  const index = MONTHS.findIndex((name) => name.startsWith(month));
+  const last = new Date(Date.UTC(Number(year), index + 1, 0)).getUTCDate();
+  return Number(day) > last ? Number.NaN : Date.parse(text);
 }
 
 function rewrite(text: string): string | undefined {

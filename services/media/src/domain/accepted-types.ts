@@ -23,7 +23,14 @@ export const ACCEPTED_TYPES: readonly string[] = [...KINDS.keys()];
 
 /** What clients send when they do not know the type; the bytes of the file then say what it is. */
 export const UNKNOWN_TYPE = "application/octet-stream";
+/** The bytes decide what a file is, so another name of a type never lets in a file of another. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
+  // What browsers say about types that they do not know, for example HEIC.
+  ["", UNKNOWN_TYPE],
+  // The type of objects in S3 that were stored without one.
+  ["binary/octet-stream", UNKNOWN_TYPE],
+  ["application/binary", UNKNOWN_TYPE],
+  ["application/x-binary", UNKNOWN_TYPE],
   ["image/jpg", "image/jpeg"],
   ["image/pjpeg", "image/jpeg"],
   ["image/jfif", "image/jpeg"],
@@ -33,8 +40,13 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/x-ms-bmp", "image/bmp"],
   ["image/tif", "image/tiff"],
   ["image/x-tiff", "image/tiff"],
+  ["image/heic-sequence", "image/heic"],
+  ["image/heif-sequence", "image/heif"],
+  ["video/m4v", "video/mp4"],
   ["video/x-m4v", "video/mp4"],
+  ["application/mp4", "video/mp4"],
   ["video/mov", "video/quicktime"],
+  ["video/x-quicktime", "video/quicktime"],
 ]);
 /**
  * Makes media types comparable: case, white space, parameters and other names of a type do not
@@ -51,7 +63,7 @@ export function foldContentType(text: string): string {
  */
 export function agreesWith(declared: string, sent: string): boolean {
   const type = foldContentType(sent);
-  if (type === "" || type === UNKNOWN_TYPE || type === declared) return true;
+  if (type === UNKNOWN_TYPE || type === declared) return true;
   return declared === UNKNOWN_TYPE && kindOf(type) !== undefined;
 }
 
@@ -76,7 +88,7 @@ export function checkDeclared(
   const { contentType: found } = declared;
   const kind = kindOf(found);
   if (kind === undefined && found !== UNKNOWN_TYPE) {
-    const allowed = [...ACCEPTED_TYPES];
+    const allowed = [...ACCEPTED_TYPES, UNKNOWN_TYPE];
     return { code: "media_type_unsupported", path: "/contentType", found, allowed };
   }
   const limit = kind === "image" ? maxImageBytes : maxVideoBytes;

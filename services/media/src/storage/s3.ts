@@ -180,7 +180,8 @@ class S3Store implements ObjectStore {
     return await getSignedUrl(this.#signer, command, {
       signingDate: new Date(signedAt),
       expiresIn: Math.floor((expires - signedAt) / 1000),
-      signableHeaders: new Set(["content-type", "content-length"]),
+      // A client that names no type sends none, and the client library would sign its own default.
+      signableHeaders: new Set(["content-length", ...(upload.contentType ? ["content-type"] : [])]),
     });
   }
 

@@ -71,13 +71,14 @@ export type TargetViolationCode =
   | "privacy_unsupported"
   | "tags_unsupported"
   | "tags_too_long"
+  | "tag_blank"
   | "forbidden_characters"
   | "markup_invalid"
   | "disclosure_not_private";
 
 /**
  * `limit` and `actual` share a unit: the platform's text unit, bytes, pixels, a ratio, seconds or a
- * number of items. `index` counts the media.
+ * number of items. `index` counts the media or tags.
  */
 export interface TargetViolation {
   readonly code: TargetViolationCode;

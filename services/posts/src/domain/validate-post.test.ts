@@ -114,6 +114,13 @@ test("the path of a violation in an option of a post points to that option", () 
   ]);
 });
 
+test("the path of a violation of a tag points to the tag", () => {
+  const post = input({ accountIds: [YOUTUBE], options: { youtube: { tags: ["fine", " "] } } });
+  expect(violationsOf(post, known)).toContainEqual(
+    expect.objectContaining({ code: "tag_blank", path: "/options/youtube/tags/1" }),
+  );
+});
+
 test("the path of the violation for a missing field of a post points to the place where the field can be added", () => {
   const violations = violationsOf(input({ accountIds: [YOUTUBE] }), known);
 

@@ -167,7 +167,8 @@ function pathOf(
   if (field === "media") return index === undefined ? "/mediaIds" : `/mediaIds/${index}`;
   const key = findOptionKey(options, { accountId: id, platform }, field);
   if (key === undefined && field === "content") return "/content";
-  return `/options/${escapePointer(key ?? platform)}/${field}`;
+  const path = `/options/${escapePointer(key ?? platform)}/${field}`;
+  return index === undefined ? path : `${path}/${index}`;
 }
 
 /** Escapes a token of a JSON Pointer (RFC 6901, section 3). */

@@ -234,6 +234,14 @@ test("the length of YouTube tags includes the commas between them and two quotat
   ]);
 });
 
+test("the violation about a YouTube tag names the tag, and what is wrong with it", () => {
+  expect(check("youtube", { tags: ["fine", "I <3 it", "", "  "] })).toEqual([
+    { code: "forbidden_characters", field: "tags", index: 1, found: "< (3)" },
+    { code: "tag_blank", field: "tags", index: 2 },
+    { code: "tag_blank", field: "tags", index: 3 },
+  ]);
+});
+
 test.each<[PlatformId, TargetMedia[], object[]]>([
   ["instagram", [], [media("media_required", { limit: 1, actual: 0 })]],
   ["instagram", times(10, image()), []],

@@ -188,7 +188,15 @@ function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolat
   if (tags.length === 0) return [];
   if (rules.mode !== "field") return [{ code: "tags_unsupported", field: "tags" }];
   const violation = { code: "tags_too_long", field: "tags", unit: UNIT_NAMES.utf16 } as const;
-  return above(violation, tagsLength(tags, rules), rules.maxTotal);
+  return [
+    ...above(violation, tagsLength(tags, rules), rules.maxTotal),
+    ...tags.flatMap((tag, index) => validateTag(tag, rules).map((each) => ({ ...each, index }))),
+  ];
+}
+
+function validateTag(tag: string, { refusesBlank, forbidden }: TagRules): TargetViolation[] {
+  if (refusesBlank === true && tag.trim() === "") return [{ code: "tag_blank", field: "tags" }];
+  return forbiddenCharacters("tags", tag, forbidden);
 }
 
 /**

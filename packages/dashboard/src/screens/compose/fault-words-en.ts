@@ -55,6 +55,7 @@ export const faultsEn: Readonly<Record<string, FaultSentence>> = {
     "The tags are too long:",
     actual === "" ? `at most ${limit}.` : `${actual} of ${limit}.`,
   ],
+  tag_blank: () => ["A tag is empty.", ""],
   tags_unsupported: (name: string) => [
     `${name} takes no tags of their own.`,
     "Write them as hashtags.",

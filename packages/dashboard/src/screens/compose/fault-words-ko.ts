@@ -49,6 +49,7 @@ export const faultsKo: typeof faultsEn = {
     "태그가 너무 깁니다.",
     actual === "" ? `최대 ${limit}입니다.` : `현재 ${actual}, 최대 ${limit}입니다.`,
   ],
+  tag_blank: () => ["비어 있는 태그가 있습니다.", ""],
   tags_unsupported: (name) => [
     `${name}에는 태그를 따로 쓸 수 없습니다.`,
     "본문에 해시태그로 써 주세요.",

@@ -21,6 +21,7 @@ test.each([
   ["/options/a/title", { place: "title", isOwn: true }],
   ["/options/youtube/privacy", { place: "privacy" }],
   ["/options/youtube/tags", { place: "tags" }],
+  ["/options/youtube/tags/1", { place: "tags", index: undefined }],
   ["/mediaIds", { place: "media", index: undefined }],
   ["/mediaIds/2", { place: "media", index: 2 }],
   ["/scheduledAt", { place: "time" }],

@@ -30,6 +30,8 @@ const keysEn = {
   nameMissing: "Give the key a name.",
   scopes: "What it may do",
   scopesHint: "At most what this session may do.",
+  seesEverything:
+    "Webhooks show all posts, accounts, comments and files of the workspace, whatever else is chosen.",
   scopesMissing: "Choose at least one.",
   endsAfter: "It ends",
   endings: { never: "never", days30: "in 30 days", days90: "in 90 days", year: "in a year" },
@@ -84,6 +86,8 @@ const keysKo: typeof keysEn = {
   nameMissing: "키의 이름을 적어 주세요.",
   scopes: "할 수 있는 일",
   scopesHint: "이 세션이 할 수 있는 일까지만 고를 수 있습니다.",
+  seesEverything:
+    "웹훅에는 다른 선택과 상관없이 워크스페이스의 모든 게시물, 계정, 댓글, 파일이 나타납니다.",
   scopesMissing: "하나 이상 골라 주세요.",
   endsAfter: "만료 시점",
   endings: { never: "만료 없음", days30: "30일 뒤", days90: "90일 뒤", year: "1년 뒤" },

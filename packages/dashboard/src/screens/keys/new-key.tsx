@@ -12,7 +12,7 @@ import { useWords } from "../../words/use-words.ts";
 import { keysApi } from "./keys-api.ts";
 import { keysWords } from "./keys-words.ts";
 import css from "./keys.module.css";
-import { SCOPES } from "./scopes.ts";
+import { SCOPES, seesEverything } from "./scopes.ts";
 
 const DAYS = { never: undefined, days30: 30, days90: 90, year: 365 } as const;
 type Ending = keyof typeof DAYS;
@@ -155,7 +155,9 @@ function ScopeList({ chosen, onChange, isChecked }: ScopeListProps) {
       {isChecked && chosen.length === 0 ? (
         <FieldError>{words.scopesMissing}</FieldError>
       ) : (
-        <span className="hint">{words.scopesHint}</span>
+        <span className="hint">
+          {words.scopesHint} {seesEverything(chosen) && words.seesEverything}
+        </span>
       )}
     </fieldset>
   );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isWithin, SCOPES, toTags } from "./scopes.ts";
+import { isWithin, SCOPES, seesEverything, toTags } from "./scopes.ts";
 
 const WORDS = { all: "all", draftsOnly: "MCP drafts only" };
 
@@ -7,6 +7,11 @@ test("scopes are shown in the order of the list, and all of them as one word", (
   expect(toTags(["accounts:read", "posts:read"], WORDS)).toEqual(["posts:read", "accounts:read"]);
   expect(toTags([...SCOPES].toReversed(), WORDS)).toEqual(["all"]);
   expect(toTags(["mcp:drafts", "posts:write"], WORDS)).toEqual(["posts:write", "MCP drafts only"]);
+});
+
+test("with a scope for webhooks, a key sees everything in the workspace", () => {
+  const seeing = SCOPES.filter((scope) => seesEverything([scope]));
+  expect(seeing).toEqual(["webhooks:read", "webhooks:write"]);
 });
 
 test("a session may end what has at most its scopes, and nothing if an agent's key opened it", () => {

@@ -21,6 +21,11 @@ export function isWithin(own: readonly string[], scopes: readonly string[]): boo
   return scopes.every((scope) => scope === DRAFTS_ONLY || own.includes(scope));
 }
 
+/** Events and deliveries show what the other scopes for reading protect. */
+export function seesEverything(scopes: readonly string[]): boolean {
+  return scopes.some((scope) => scope.startsWith("webhooks:"));
+}
+
 /** What a row shows: one word for all scopes. */
 export function toTags(
   scopes: readonly string[],

@@ -78,14 +78,22 @@ export async function setInboxState(
   sql: ISql,
   { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
   state: InboxStateJson,
-): Promise<InboxRow | undefined> {
-  const [row] = await sql<InboxRow[]>`
+): Promise<{ readonly row: InboxRow; readonly isChanged: boolean } | undefined> {
+  const [found] = await sql<(InboxRow & { readonly isChanged: boolean })[]>`
     update inbox_comments
     set state = ${state}
-    where id = ${id}
-    and workspace_id = ${workspaceId}
-    returning ${inboxColumns(sql)}`;
-  return row;
+    from (
+      select id as before_id, state as before_state
+      from inbox_comments
+      where id = ${id}
+      and workspace_id = ${workspaceId}
+      for no key update
+    ) as before
+    where id = before_id
+    returning ${inboxColumns(sql)}, before_state <> ${state} as is_changed`;
+  if (found === undefined) return undefined;
+  const { isChanged, ...row } = found;
+  return { row, isChanged };
 }
 
 /** Of concurrent calls in a minute, over all processes, exactly one returns true. */

@@ -2,9 +2,11 @@ import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import {
   InboxService,
   type ListInboxRequest,
+  type SetInboxStateRequest,
 } from "@postrider/contracts/engagement/v1/inbox_service_pb";
 import type { InboxCommentJson, InboxJson } from "@postrider/rest/dashboard/inbox";
 import { toBoundedCount } from "@postrider/rest/dashboard/parts";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { assertIds } from "@postrider/shared/ids";
 import {
@@ -33,14 +35,7 @@ export function createInboxRoutes(deps: Deps): (router: ConnectRouter) => void {
       assertIds(workspaceId);
       return { hasBegun: await refreshInbox(deps, workspaceId) };
     },
-    setInboxState: async ({ workspaceId, id, state }) => {
-      assertIds(workspaceId, id);
-      if (state !== "open" && state !== "done")
-        throw invalidRequest([{ code: "invalid", path: "/state" }]);
-      const row = await setInboxState(deps.sql, { workspaceId, id }, state);
-      if (row === undefined) throw notFound();
-      return { json: JSON.stringify(toComment(row)) };
-    },
+    setInboxState: async (request) => ({ json: JSON.stringify(await setState(deps, request)) }),
   };
   return (router) => router.service(InboxService, service);
 }
@@ -85,6 +80,29 @@ async function listInbox(
     open: toBoundedCount(open),
     readAt: readAt?.toISOString() ?? null,
   };
+}
+
+async function setState(
+  { sql }: Pick<Deps, "sql">,
+  { workspaceId, id, state }: SetInboxStateRequest,
+): Promise<InboxCommentJson> {
+  assertIds(workspaceId, id);
+  if (state !== "open" && state !== "done")
+    throw invalidRequest([{ code: "invalid", path: "/state" }]);
+  const row = await sql.begin(async (tx) => {
+    const set = await setInboxState(tx, { workspaceId, id }, state);
+    if (set === undefined) throw notFound();
+    const { accountId, commentId } = set.row;
+    if (set.isChanged)
+      await appendDeed(tx, {
+        action: "inbox_comment.set_state",
+        subject: { type: "inbox_comment", id },
+        workspaceId,
+        details: { state, accountId, commentId },
+      });
+    return set.row;
+  });
+  return toComment(row);
 }
 
 function toComment(row: InboxRow): InboxCommentJson {

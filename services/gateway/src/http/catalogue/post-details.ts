@@ -166,6 +166,7 @@ export const POST_DETAILS = {
     ["태그가 너무 깁니다[. 현재 {actual}, 최대 {limit} {unit}].", "줄여 주세요."],
     "characters",
   ),
+  tag_blank: detail(["This tag is empty.", "Remove it."], ["비어 있는 태그입니다.", "빼 주세요."]),
   forbidden_characters: detail(
     [
       "The text has characters that are refused[: {actual} combining marks in a row, at most {limit} are allowed][: {found}; each number is the position of a character in the text].",

@@ -25,6 +25,15 @@ test("nameSchemas turns a named schema that also allows null into a choice betwe
   expect(schemas).toMatchObject({ Color: { type: "string", enum: ["red", "blue"] } });
 });
 
+test("a field that is an extension is marked, also if its schema has a name", () => {
+  const mark = { "x-postrider-extension": true };
+  const extension = { ...Color, ...mark, type: ["string", "null"], enum: [...Color.enum, null] };
+  expect(nameSchemas(extension, {})).toEqual({
+    anyOf: [{ $ref: "#/components/schemas/Color" }, { type: "null" }],
+    ...mark,
+  });
+});
+
 test("a field that is called title, and a title in an example, are not names of schemas", () => {
   const part = {
     properties: { title: { type: "string" } },

@@ -57,6 +57,8 @@ function withoutNull(schema: JsonObject): JsonObject {
   };
 }
 
+const EXTENSION = "x-postrider-extension";
+
 function isNullable({ type }: JsonObject): boolean {
   return Array.isArray(type) && type.includes("null");
 }
@@ -97,7 +99,9 @@ function refer(name: string, found: JsonObject, schemas: Record<string, object>)
   if (!isDeepStrictEqual(content, knownContent))
     throw new Error(`two schemas have the name ${name}`);
   const reference = { $ref: `#/components/schemas/${name}` };
-  const about = description === knownDescription ? {} : { description };
+  // Also on the field, which is what the interface does not have.
+  const mark = EXTENSION in schema ? { [EXTENSION]: schema[EXTENSION] } : {};
+  const about = { ...(description === knownDescription ? {} : { description }), ...mark };
   return isNullable(found)
     ? { anyOf: [reference, { type: "null" }], ...about }
     : { ...reference, ...about };

@@ -115,16 +115,27 @@ function namesOf({ inputs }: Tool, texts: readonly string[]): readonly string[] 
   return [...new Set(names)].filter((name) => Object.hasOwn(inputs, name)).slice(0, MAX_NAMED);
 }
 
+/** Whether the call still means the same without an argument that has no valid value. */
+function canLeaveOut(
+  { required = [], findContradiction }: Tool,
+  name: string,
+  data: Readonly<Record<string, unknown>>,
+): boolean {
+  const isFree = (input: typeof data) => findContradiction?.(input) === undefined;
+  return !required.includes(name) && isFree(data) && isFree({ ...data, [name]: undefined });
+}
+
 /**
  * Says what is wrong with an argument and what to send, because the library's validator names
  * neither the value nor the choices.
  */
-function describeFault({ inputs, required = [] }: Tool, name: string, data: unknown): string {
-  const value = (data as Readonly<Record<string, unknown>> | null)?.[name];
+function describeFault(tool: Tool, name: string, data: unknown): string {
+  const values = (data ?? {}) as Readonly<Record<string, unknown>>;
+  const value = values[name];
   const sent = value === undefined ? "missing" : (quoteFound(value) ?? typeOf(value));
-  const expected = describeField(inputs[name]);
-  const isOptional = value !== undefined && !required.includes(name);
-  return `${name} is ${sent}; send ${expected ?? "what its schema allows"}${isOptional ? ", or leave it out" : ""}`;
+  const expected = describeField(tool.inputs[name]);
+  const advice = value !== undefined && canLeaveOut(tool, name, values) ? ", or leave it out" : "";
+  return `${name} is ${sent}; send ${expected ?? "what its schema allows"}${advice}`;
 }
 
 function findUnknown({ inputs }: Tool, data: unknown): readonly string[] {
@@ -150,7 +161,10 @@ export function createInputSchema(tool: Tool): StandardSchemaWithJSON {
         const unknown = findUnknown(tool, data);
         if (unknown.length > 0) return { issues: unknown.map((message) => ({ message })) };
         const result = await standard.validate(data, options);
-        if (result.issues === undefined) return result;
+        if (result.issues === undefined) {
+          const message = tool.findContradiction?.(data as Readonly<Record<string, unknown>>);
+          return message === undefined ? result : { issues: [{ message }] };
+        }
         const texts = result.issues.map(({ message }) => message.replaceAll(/\bdata\//g, ""));
         const names = namesOf(
           tool,

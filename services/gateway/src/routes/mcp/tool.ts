@@ -45,6 +45,11 @@ export interface Tool {
     input: Readonly<Record<string, unknown>>,
   ) => Readonly<Record<string, unknown>>;
   /**
+   * Says why inputs that fit their schemas one by one do not fit together, and what to send;
+   * undefined if they do. Needed where `toRequests` would have to ignore or guess one of them.
+   */
+  readonly findContradiction?: (input: Readonly<Record<string, unknown>>) => string | undefined;
+  /**
    * Returns the requests to operations of the API that the MCP tool makes for these inputs. They
    * are sent one after the other, until one fails.
    */

@@ -24,17 +24,30 @@ const ZONE = text("IANA time zone in which the result shows the time. Default: U
 
 /** Returns the body of a new post. Without `when`, it stays a draft. */
 function toNewPost(input: Readonly<Record<string, unknown>>): object {
-  const post = bodyOf(input, ["idempotencyKey", "when", "scheduledAt", "timezone"]);
+  const post = bodyOf(input, ["idempotencyKey", "when", "timezone"]);
   switch (input["when"]) {
     case "now":
+    case "scheduled":
       return post;
     case "queue":
       return { ...post, queueSlot: true };
-    case "scheduled":
-      return { ...post, scheduledAt: input["scheduledAt"] };
     default:
       return { ...post, isDraft: true };
   }
+}
+
+/** A time that the agent forgot or that is ignored would publish at once, or never. */
+function findContradictoryTime({
+  when,
+  scheduledAt,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  const isTimed = scheduledAt !== undefined;
+  if (when === "scheduled")
+    return isTimed ? undefined : "when: scheduled needs scheduledAt; ask the person for the time";
+  if (when === "draft" || !isTimed) return undefined;
+  if (when === undefined)
+    return "scheduledAt needs when: send when: scheduled to publish at that time, or when: draft to keep the time as a plan";
+  return `when: ${JSON.stringify(when)} contradicts scheduledAt; ask the person which of them is meant`;
 }
 
 /** The MCP tools that change something. */
@@ -53,7 +66,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
         },
       ),
       scheduledAt: text(
-        "Only with when: scheduled. RFC 3339 with the offset of the person's zone.",
+        "RFC 3339 with the offset of the person's zone. Required with when: scheduled; only a plan with when: draft.",
       ),
       force: FORCE,
       timezone: ZONE,
@@ -64,6 +77,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
     answerBytes: ANSWER_BYTES.post,
     showsZonedTime: true,
     isIdempotent: true,
+    findContradiction: findContradictoryTime,
     toRequests: (input) => [
       {
         method: "POST",
@@ -77,7 +91,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
     name: "update_post",
     title: "Change or publish a post",
     description:
-      "Replaces the given fields of a draft or scheduled post. scheduledAt schedules a draft, or changes the time. publishNow publishes the post as it is then: it reaches people, so ask the person first.",
+      "Replaces the given fields of a draft or scheduled post. scheduledAt schedules a draft, or changes the time. publishNow publishes the post as it is then, and not together with scheduledAt: it reaches people, so ask the person first.",
     inputs: {
       postId: POST_ID,
       ...CONTENT,
@@ -95,6 +109,10 @@ export const WRITE_TOOLS: readonly Tool[] = [
     showsZonedTime: true,
     isDestructive: true,
     isIdempotent: true,
+    findContradiction: ({ publishNow, scheduledAt }) =>
+      publishNow === true && scheduledAt !== undefined
+        ? "publishNow contradicts scheduledAt; ask the person which of them is meant"
+        : undefined,
     toRequests: (input) => {
       const path = `/posts/${segment(input, "postId")}`;
       const body = bodyOf(input, ["postId", "publishNow", "force", "timezone"]);

@@ -86,6 +86,8 @@ const TagRules = rules<Rules["tags"]>(
     mode: enumeration("TagMode", ["in_text", "field"], "in_text: tags are hashtags in the text."),
     maxTotal: optional(count("Maximum length of all tags, with the commas between them.")),
     quotesCountForSpaces: optional(flag("Whether a tag with a space counts two characters more.")),
+    forbidden: optional(texts("Characters that no tag may have.")),
+    refusesBlank: optional(flag("Whether a tag of white space alone is refused.")),
     extraMax: optional(count()),
     extraMaxGraphemes: optional(count()),
     extraMaxUtf8Bytes: optional(count()),
