@@ -2,12 +2,13 @@ import { type PostDetail, PostriderError } from "@postrider/client";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useEffectEvent, useRef, useState } from "react";
 import type { PostVersion } from "../../posts/posts-api.ts";
-import { type Draft, withAttempts } from "./draft.ts";
+import { type Draft, toContent, withAttempts } from "./draft.ts";
 import { type Outcome, runSend } from "./run-send.ts";
 import type { SendAs, SendOptions } from "./send-post.ts";
 import type { DraftHandle } from "./use-draft.ts";
 
 const AGAIN_AFTER_MS = 6_000;
+const IDLE = { kind: "idle" } as const;
 
 export type SendState =
   | { readonly kind: "idle" }
@@ -36,28 +37,37 @@ export interface Send {
   readonly reset: () => void;
 }
 
+/** What was written after the press is not in the post that was sent, and must stay. */
+function isSameText(one: Draft, other: Draft): boolean {
+  return JSON.stringify(toContent(one)) === JSON.stringify(toContent(other));
+}
+
 /**
  * Sends the draft, once: a second press while one is under way does nothing, and one whose answer
  * was lost is sent again by itself.
  */
 export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTarget): Send {
   const client = useQueryClient();
-  const [state, setState] = useState<SendState>({ kind: "idle" });
+  const [state, setState] = useState<SendState>(IDLE);
   const last = useRef<SendOptions>(undefined);
+  const newest = useEffectEvent(() => handle.draft);
   const finish = async (outcome: Outcome, options: SendOptions, draft: Draft) => {
     const { as, force = false } = options;
+    const rest = { as, force, until: Date.now() + AGAIN_AFTER_MS };
     last.current = undefined;
     if (outcome.kind !== "done") {
       const { error } = outcome as { error?: unknown };
       if (error instanceof PostriderError && error.code === "validation_failed")
         onFaults(draft, error);
-      setState({ ...outcome, as, force, until: Date.now() + AGAIN_AFTER_MS });
+      setState({ ...outcome, ...rest });
       return;
     }
-    handle.drop();
     // Not waited for: reads are repeated for as long as the server cannot answer them.
     void client.invalidateQueries({ queryKey: ["post"] });
-    onDone(outcome.post, as);
+    if (isSameText(draft, newest())) {
+      handle.drop();
+      onDone(outcome.post, as);
+    } else setState(base === undefined ? { kind: "taken", post: outcome.post, ...rest } : IDLE);
   };
   const run = useEffectEvent(async (options: SendOptions) => {
     if (last.current !== undefined) return;
@@ -84,6 +94,6 @@ export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTa
   return {
     state,
     send: (sendAs, options = {}) => void run({ as: sendAs, ...options }),
-    reset: () => setState({ kind: "idle" }),
+    reset: () => setState(IDLE),
   };
 }
