@@ -12,7 +12,7 @@ import { useAct } from "../kit/use-act.ts";
 import { queueApi } from "../queue/queue-api.ts";
 import { useSettings } from "../settings/settings.ts";
 import { clockOf, dayOf } from "../time/format-time.ts";
-import { type Placement, toInstantText, toZoned } from "../time/place-in-zone.ts";
+import { isSecondReading, type Placement, toInstantText, toZoned } from "../time/place-in-zone.ts";
 import { offsetOf, placeOf } from "../time/place-names.ts";
 import { useNow } from "../time/use-now.ts";
 import { kitWords } from "../words/kit-words.ts";
@@ -46,10 +46,9 @@ export function MoveDialog({ post, proposed, onClose }: MoveDialogProps) {
   const kit = useWords(kitWords);
   const { language, zone } = useSettings();
   const now = useNow().toZonedDateTimeISO(zone);
-  const [reading, setReading] = useState<Reading>(() =>
-    firstReading(proposed ?? post.scheduledAt, zone),
-  );
-  const [isLater, setLater] = useState(false);
+  const first = proposed ?? post.scheduledAt;
+  const [reading, setReading] = useState<Reading>(() => firstReading(first, zone));
+  const [isLater, setLater] = useState(() => isSecond(first, zone));
   const placement = placeReading(reading);
   const at = instantOf(placement, isLater);
   const fault = at && faultOf(at, now, words);
@@ -79,16 +78,29 @@ export function MoveDialog({ post, proposed, onClose }: MoveDialogProps) {
         </>
       }
     >
-      <DateTimeFields reading={reading} onChange={setReading} />
+      <DateTimeFields
+        reading={reading}
+        onChange={(changed) => {
+          setReading(changed);
+          setLater(false);
+        }}
+      />
       <Changes placement={placement} reading={reading} isLater={isLater} onLater={setLater} />
       <FreeSlots
         from={post.scheduledAt}
-        onChoose={(slot) => setReading(firstReading(slot, zone))}
+        onChoose={(slot) => {
+          setReading(firstReading(slot, zone));
+          setLater(isSecond(slot, zone));
+        }}
       />
       {fault !== undefined && <FieldError>{fault}</FieldError>}
       {error !== undefined && <ErrorNotice error={error} />}
     </Dialog>
   );
+}
+
+function isSecond(at: string | null, zone: string): boolean {
+  return at !== null && isSecondReading(toZoned(at, zone));
 }
 
 function instantOf(placement: Placement | undefined, isLater: boolean) {
