@@ -212,7 +212,7 @@ test("on a phone, in Korean and in the dark, a post is written, planned in a she
   await using dashboard = await open({ ...look, path: "/posts/new" });
   const { page, complaints } = dashboard;
   const press = (name: string | RegExp) => page.getByRole("button", { name, exact: true }).click();
-  await tileOf(page, "Bluesky").click();
+  await page.getByTitle("· Bluesky").click();
   await page.getByLabel("모든 계정의 공통 본문").fill("휴대폰에서 씁니다");
   await press("미리보기");
   const sheet = page.getByRole("dialog");

@@ -105,7 +105,7 @@ test("the dialog of a post stays when another person moves the post to another m
   await page.getByLabel("Time", { exact: true }).fill("13:30");
   const theirs = `${dateIn(90)}T05:00:00.000Z`;
   await tenant.api.call("PATCH", `/posts/${id}`, { body: { scheduledAt: theirs } });
-  await chipOn(page, day, "Moved away").waitFor({ state: "detached" });
+  await page.locator(`[data-post="${id}"]`).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Move to 13:30" }).click();
   await page.getByRole("heading", { name: /^Someone changed this post/ }).waitFor();
   await page.getByRole("button", { name: "Keep theirs" }).click();

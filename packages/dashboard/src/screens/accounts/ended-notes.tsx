@@ -39,7 +39,7 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
               kind="primary"
               small
               icon={Plug}
-              onClick={() => onReconnect({ platform, account, retries: true })}
+              onClick={() => onReconnect({ platform, account, retries: retried > 0 })}
             >
               {words.reconnectRetry(retried)}
             </Button>
