@@ -144,6 +144,24 @@ test("a text that is changed after its lost answer is not sent as a second post 
   expect((await readPost(await whenSent(page))).content).toBe("Before");
 });
 
+test("a request whose answer was lost is repeated by itself as it was sent, not with what is being written", async () => {
+  const query = new URLSearchParams({ text: "Whole sentence", accounts: bluesky });
+  await using dashboard = await open({ path: `/posts/new?${query.toString()}` });
+  const { page } = dashboard;
+  const bodies: string[] = [];
+  await page.route("**/api/v1/posts", async (route) => {
+    bodies.push((route.request().postDataJSON() as { content: string }).content);
+    await (bodies.length === 1 ? route.abort("connectionreset") : route.fallback());
+  });
+  await page.getByRole("button", { name: "Publish to 1 account now" }).click();
+  await page.getByText("The answer was lost.").waitFor();
+  await textOf(page).fill("Half a");
+  await page.getByText("This draft was accepted already").waitFor();
+  expect(bodies.at(-1)).toBe("Whole sentence");
+  expect(await textOf(page).inputValue()).toBe("Half a");
+  expect(await listPosts("Half a")).toEqual([]);
+});
+
 test("what is written while the answer is awaited is in no post, and stays", async () => {
   const text = "Sent as it was";
   const query = new URLSearchParams({ text, accounts: bluesky });

@@ -75,8 +75,8 @@ export function calendarCells(
 }
 
 /**
- * The times at which posts of any account are due, so that no slot is offered twice. A cancelled one
- * leaves its time to others.
+ * The times at which posts of any account are due, so that no slot is offered twice. A cancelled
+ * one leaves its time to others.
  */
 export function takenTimes(posts: readonly PostSummary[]): ReadonlySet<number> {
   return new Set(

@@ -18,6 +18,8 @@ export type SendState =
       readonly force: boolean;
       /** When a request without an answer is sent again. */
       readonly until: number;
+      /** As it was sent. What was written since is not sent by itself. */
+      readonly draft: Draft;
     });
 
 interface SendTarget {
@@ -33,8 +35,17 @@ interface SendTarget {
 
 export interface Send {
   readonly state: SendState;
-  readonly send: (as: SendAs, options?: { readonly force?: boolean }) => void;
+  /** With a draft, the same is sent again. */
+  readonly send: (
+    as: SendAs,
+    options?: { readonly force?: boolean; readonly draft?: Draft },
+  ) => void;
   readonly reset: () => void;
+}
+
+/** What was sent, with what is known of its requests by now. */
+function withSent({ attempts, sentAt, etag }: Draft, sent: Draft): Draft {
+  return { ...sent, attempts, sentAt, etag };
 }
 
 /** What was written after the press is not in the post that was sent, and must stay. */
@@ -53,7 +64,7 @@ export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTa
   const newest = useEffectEvent(() => handle.draft);
   const finish = async (outcome: Outcome, options: SendOptions, draft: Draft) => {
     const { as, force = false } = options;
-    const rest = { as, force, until: Date.now() + AGAIN_AFTER_MS };
+    const rest = { as, force, draft, until: Date.now() + AGAIN_AFTER_MS };
     last.current = undefined;
     if (outcome.kind !== "done") {
       const { error } = outcome as { error?: unknown };
@@ -69,31 +80,31 @@ export function useSend({ handle, base, slot, onBase, onDone, onFaults }: SendTa
       onDone(outcome.post, as);
     } else setState(base === undefined ? { kind: "taken", post: outcome.post, ...rest } : IDLE);
   };
-  const run = useEffectEvent(async (options: SendOptions) => {
+  const run = useEffectEvent(async (options: SendOptions, sent?: Draft) => {
     if (last.current !== undefined) return;
     last.current = options;
     setState({ kind: "sending", as: options.as });
-    const { draft, change } = handle;
+    const draft = sent === undefined ? handle.draft : withSent(handle.draft, sent);
     const outcome = await runSend(draft, options, {
       base,
       slot,
-      keepAttempts: (attempts) => change((now) => withAttempts(now, attempts)),
+      keepAttempts: (attempts) => handle.change((now) => withAttempts(now, attempts)),
       onVersion: (version) => {
         onBase(version);
-        change((now) => ({ ...now, etag: version.etag }));
+        handle.change((now) => ({ ...now, etag: version.etag }));
       },
     });
     await finish(outcome, options, draft);
   });
   useEffect(() => {
     if (state.kind !== "lost") return undefined;
-    const { as, force, until } = state;
-    const timer = setTimeout(() => void run({ as, force }), until - Date.now());
+    const { as, force, until, draft } = state;
+    const timer = setTimeout(() => void run({ as, force }, draft), until - Date.now());
     return () => clearTimeout(timer);
   }, [state]);
   return {
     state,
-    send: (sendAs, options = {}) => void run({ as: sendAs, ...options }),
+    send: (sendAs, { force = false, draft } = {}) => void run({ as: sendAs, force }, draft),
     reset: () => setState(IDLE),
   };
 }

@@ -43,8 +43,8 @@ export function LoginScreen() {
 }
 
 /**
- * The token of the link; empty without one. Another link that is opened in the same tab changes only
- * the fragment, for which the browser does not load the page again.
+ * The token of the link; empty without one. Another link that is opened in the same tab changes
+ * only the fragment, for which the browser does not load the page again.
  */
 function useToken(): string {
   const [token, setToken] = useState(() => location.hash.slice(1));
