@@ -1,6 +1,7 @@
 /**
- * Measures what open pages of the dashboard cost while posts are published: the CPU time of each
- * process with 100 streams of hints minus that without streams, as a part of one core.
+ * Measures what the streams of open pages of the dashboard cost while posts are published: the CPU
+ * time of each process with 100 streams of hints minus that without streams, as a part of one core.
+ * What the pages read after the hints is not in it.
  * `node bench/dashboard-events.ts [streams] [seconds]` prints a Markdown table.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,10 +11,12 @@ import { startBenchSystem } from "./system.ts";
 const STREAMS = Number(process.argv[2] ?? 100);
 const SECONDS = Number(process.argv[3] ?? 20);
 const POSTS_PER_SECOND = 1;
+/** With one more, the oldest session of the key ends. */
+const SESSIONS_PER_KEY = 20;
 
 await using system = await startBenchSystem("postgres");
 const { local } = system;
-const { baseUrl, apiKey } = local;
+const { baseUrl, workspaceId } = local;
 const origin = new URL(baseUrl).origin;
 const pids = Object.entries(system.describe().services).map(([name, [first]]) => ({
   name,
@@ -21,7 +24,12 @@ const pids = Object.entries(system.describe().services).map(([name, [first]]) =>
 }));
 const accountIds = local.accounts.filter(({ platform }) => platform === "x").map(({ id }) => id);
 
-async function openSession(): Promise<string> {
+async function createKey(): Promise<string> {
+  const create = ["key", "create", "--workspace", workspaceId, "--scopes", "all", "--name", "page"];
+  return ((await system.operate(...create)) as { readonly key: string }).key;
+}
+
+async function openSession(apiKey: string): Promise<string> {
   const answer = await fetch(`${baseUrl}/app/api/session`, {
     method: "POST",
     headers: { "content-type": "application/json", origin },
@@ -64,7 +72,11 @@ await measure();
 const without = await measure();
 const streams = new AbortController();
 const cookies: string[] = [];
-for (let count = 0; count < STREAMS; count += 1) cookies.push(await openSession());
+let key = "";
+for (let count = 0; count < STREAMS; count += 1) {
+  if (count % SESSIONS_PER_KEY === 0) key = await createKey();
+  cookies.push(await openSession(key));
+}
 await Promise.all(cookies.map((cookie) => openStream(cookie, streams.signal)));
 await sleep(2000);
 seen.hints = 0;

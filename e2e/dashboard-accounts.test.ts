@@ -1,7 +1,8 @@
+import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { dateIn } from "./support/dates.ts";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { findAccessibilityFaults, openDashboard, show } from "./support/observers/dashboard.ts";
 import { create, whenPost } from "./support/requests/posts.ts";
 import { createKey, openTenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
@@ -9,6 +10,14 @@ import { useSharedSystem } from "./support/system/system.ts";
 const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
 const tenant = await openTenant(system);
 afterAll(() => browser.close());
+
+async function approve(page: Page, username: string): Promise<void> {
+  await page.waitForURL(/\/connect\//);
+  await page.getByRole("button").click();
+  await page.getByLabel("Username").fill(username);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.waitForURL(/\/app\/accounts$/);
+}
 
 test("an account that can no longer publish comes first, is connected again with its failed post, and is disconnected", async () => {
   const x = await tenant.connect("x", "ended");
@@ -31,11 +40,7 @@ test("an account that can no longer publish comes first, is connected again with
   expect(await findAccessibilityFaults(page)).toEqual([]);
   expect(complaints).toEqual([]);
   await page.getByRole("button", { name: "Reconnect, then retry 1" }).click();
-  await page.waitForURL(/\/connect\//);
-  await page.getByRole("button").click();
-  await page.getByLabel("Username").fill("ended");
-  await page.getByRole("button", { name: "Approve" }).click();
-  await page.waitForURL(/\/app\/accounts$/);
+  await approve(page, "ended");
   // The pages of the simulated platform have no icon, which the browser complains about.
   const before = complaints.length;
   await row.getByText("Works", { exact: true }).waitFor();
@@ -51,6 +56,44 @@ test("an account that can no longer publish comes first, is connected again with
   await page.getByRole("dialog").getByText("Bluesky").waitFor();
   expect(await findAccessibilityFaults(page)).toEqual([]);
   expect(complaints.slice(before)).toEqual([]);
+});
+
+test("connecting an account of Bluesky again sends its failed post again as the button says, and the button that says only Reconnect sends nothing", async () => {
+  const owner = await openTenant(system);
+  await using dashboard = await openDashboard(browser, system, owner.id, { path: "/start" });
+  const { page } = dashboard;
+  const issued = await system.simulator.issueAccount("bluesky");
+  const { identifier = "", appPassword = "" } = issued.credentials;
+  const enter = async (name: string) => {
+    await page.getByLabel("Handle").fill(identifier);
+    await page.getByLabel("App password").fill(appPassword);
+    await page.getByRole("button", { name, exact: true }).click();
+  };
+  await page.getByRole("button", { name: /^Bluesky/ }).click();
+  await enter("Connect");
+  await page.getByText(/^Connected: /).waitFor();
+  const { body } = await owner.api.call<{ accounts: { id: string }[] }>("GET", "/accounts");
+  const bluesky = body.accounts[0]?.id ?? "";
+  const x = await owner.connect("x", "quiet");
+  const failOn = async (account: string) => {
+    await owner.addFault(account, { operation: "publish", mode: "status", status: 401, times: 2 });
+    const post = { content: `Failed on ${account}`, accountIds: [account] };
+    const { id } = await create(owner.api, post);
+    await whenPost(owner.api, id, "failed");
+    return id;
+  };
+  const [there, kept] = [await failOn(bluesky), await failOn(x)];
+
+  await show(page, "/accounts");
+  const row = page.getByRole("row", { name: /quiet/ });
+  await row.getByRole("button", { name: "Reconnect", exact: true }).click();
+  await approve(page, "quiet");
+  await row.getByText("Works", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Reconnect, then retry 1" }).click();
+  await enter("Connect again");
+  await page.getByText(/1 publication is sent again\.$/).waitFor();
+  await whenPost(owner.api, there, "published");
+  expect(await owner.api.getPost(kept)).toMatchObject({ status: "failed" });
 });
 
 test("a session without the right to change accounts sees them and no button that changes one, and a phone offers what it may open and the way out", async () => {

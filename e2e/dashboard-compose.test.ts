@@ -3,7 +3,7 @@ import type { Page, Route } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { dateIn, lastSunday } from "./support/dates.ts";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { openDashboard, show } from "./support/observers/dashboard.ts";
+import { findAccessibilityFaults, openDashboard, show } from "./support/observers/dashboard.ts";
 import { create } from "./support/requests/posts.ts";
 import { openTenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
@@ -142,6 +142,117 @@ test("a text that is changed after its lost answer is not sent as a second post 
   expect(await listPosts("After")).toEqual([]);
   await page.getByRole("link", { name: "Open that post" }).click();
   expect((await readPost(await whenSent(page))).content).toBe("Before");
+});
+
+test("a request whose answer was lost is repeated by itself as it was sent, not with what is being written", async () => {
+  const query = new URLSearchParams({ text: "Whole sentence", accounts: bluesky });
+  await using dashboard = await open({ path: `/posts/new?${query.toString()}` });
+  const { page } = dashboard;
+  const bodies: string[] = [];
+  await page.route("**/api/v1/posts", async (route) => {
+    bodies.push((route.request().postDataJSON() as { content: string }).content);
+    await (bodies.length === 1 ? route.abort("connectionreset") : route.fallback());
+  });
+  await page.getByRole("button", { name: "Publish to 1 account now" }).click();
+  await page.getByText("The answer was lost.").waitFor();
+  await textOf(page).fill("Half a");
+  await page.getByText("This draft was accepted already").waitFor();
+  expect(bodies.at(-1)).toBe("Whole sentence");
+  expect(await textOf(page).inputValue()).toBe("Half a");
+  expect(await listPosts("Half a")).toEqual([]);
+});
+
+test("what is written while the answer is awaited is in no post, and stays", async () => {
+  const text = "Sent as it was";
+  const query = new URLSearchParams({ text, accounts: bluesky });
+  await using dashboard = await open({ path: `/posts/new?${query.toString()}` });
+  const { page } = dashboard;
+  const sent = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  await page.route("**/api/v1/posts", async (route) => {
+    const response = await route.fetch();
+    sent.resolve();
+    await answer.promise;
+    await route.fulfill({ response });
+  });
+  await page.getByRole("button", { name: "Publish to 1 account now" }).click();
+  await sent.promise;
+  await textOf(page).fill(`${text}, and what came to mind`);
+  answer.resolve();
+  await page.getByText("This draft was accepted already").waitFor();
+  expect(await textOf(page).inputValue()).toBe(`${text}, and what came to mind`);
+  await page.reload();
+  expect(await textOf(page).inputValue()).toBe(`${text}, and what came to mind`);
+  expect(await listPosts(text)).toHaveLength(1);
+});
+
+test('"New post" beside a copy of a post goes on with what was being written, and each keeps its text', async () => {
+  const draft = { content: "Copied", accountIds: [bluesky], isDraft: true };
+  const { id } = await create(tenant.api, draft);
+  await using dashboard = await open({ path: "/posts/new" });
+  const { page } = dashboard;
+  await textOf(page).fill("Half written");
+  await show(page, `/posts/new?from=${id}`);
+  await expect.poll(() => textOf(page).inputValue()).toBe("Copied");
+  await textOf(page).fill("Copied and changed");
+  await page.getByRole("link", { name: "New post" }).first().click();
+  await expect.poll(() => textOf(page).inputValue()).toBe("Half written");
+  await textOf(page).fill("Half written, and more");
+  await show(page, `/posts/new?from=${id}`);
+  await expect.poll(() => textOf(page).inputValue()).toBe("Copied and changed");
+  await show(page, "/posts/new");
+  await expect.poll(() => textOf(page).inputValue()).toBe("Half written, and more");
+});
+
+test("files stay in the order in which they were chosen, whichever is uploaded first", async () => {
+  await using dashboard = await open({ path: "/posts/new" });
+  const { page } = dashboard;
+  const first = Promise.withResolvers<void>();
+  await page.route(/\/api\/v1\/media/, async (route) => {
+    if (route.request().postData()?.includes("first.jpg")) await first.promise;
+    await route.continue();
+  });
+  const files = ["first.jpg", "second.jpg"].map((name) => ({ ...PICTURE, name }));
+  await page.locator("input[type=file]").first().setInputFiles(files);
+  const names = () =>
+    page
+      .getByRole("button", { name: /^More for/ })
+      .evaluateAll((all) =>
+        all.map((button) => button.getAttribute("aria-label")?.replace("More for ", "")),
+      );
+  await expect.poll(names).toEqual(["second.jpg"]);
+  first.resolve();
+  await expect.poll(names).toEqual(["first.jpg", "second.jpg"]);
+});
+
+test("on a phone, in Korean and in the dark, a post is written, planned in a sheet, looked at, scheduled and moved", async () => {
+  const look = { locale: "ko-KR", colorScheme: "dark", width: 390 } as const;
+  await using dashboard = await open({ ...look, path: "/posts/new" });
+  const { page, complaints } = dashboard;
+  const press = (name: string | RegExp) => page.getByRole("button", { name, exact: true }).click();
+  await page.getByTitle("· Bluesky").click();
+  await page.getByLabel("모든 계정의 공통 본문").fill("휴대폰에서 씁니다");
+  await press("미리보기");
+  const sheet = page.getByRole("dialog");
+  await sheet.getByText("휴대폰에서 씁니다").waitFor();
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await sheet.getByRole("button", { name: "닫기" }).click();
+  await press("지금");
+  await sheet.getByRole("button", { name: "시간 지정" }).click();
+  const day = dateIn(25);
+  await sheet.getByLabel("날짜").fill(day);
+  await sheet.getByLabel("시각", { exact: true }).fill("18:00");
+  expect(await findAccessibilityFaults(page)).toEqual([]);
+  await sheet.getByRole("button", { name: "닫기" }).click();
+  await press("계정 1개에 예약");
+  const id = await whenSent(page);
+  expect(await readPost(id)).toMatchObject({ scheduledAt: `${day}T09:00:00.000Z` });
+  await press("옮기기…");
+  await sheet.getByLabel("시각", { exact: true }).fill("19:30");
+  await sheet.getByRole("button", { name: "19:30 시각으로 옮기기" }).click();
+  await page.getByText(/^옮겼습니다: /).waitFor();
+  expect(await readPost(id)).toMatchObject({ scheduledAt: `${day}T10:30:00.000Z` });
+  expect(unexpected(complaints)).toEqual([]);
 });
 
 test("two tabs that send one draft at once make one post", async () => {

@@ -1,14 +1,18 @@
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { openBrowser, readWhatIsKept } from "./support/observers/dashboard.ts";
+import { upload } from "./support/requests/media.ts";
 import { createKey, openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
 
 const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
 const tenant = await openTenant(system);
 afterAll(() => browser.close());
+
+const JPEG = { contentType: "image/jpeg", bytes: sampleJpeg() };
 
 /** Within which a revoked key or session stops working. */
 const REVOKED_MS = 5_000;
@@ -234,6 +238,59 @@ test("a person logs in with a link, connects two accounts and publishes the firs
   const logs = system.logs();
   expect(secrets.filter((secret) => logs.includes(secret))).toEqual([]);
   expect(complaints).toEqual([]);
+});
+
+test("a second link that is opened in the tab of a spent one logs in", async () => {
+  const spent = await issueLink(tenant);
+  await new Dashboard().logIn({ token: tokenOf(spent) });
+  await using opened = await openBrowser(browser);
+  const { page } = opened;
+  await page.goto(spent);
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText("This link has been used or is older than 10 minutes.").waitFor();
+  await page.goto(await issueLink(tenant));
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.waitForURL(/\/app\/(?!login)/);
+});
+
+test("the login leads on to the address that was asked for, with its query", async () => {
+  await using opened = await openBrowser(browser);
+  const { page } = opened;
+  await page.goto(`${system.local().baseUrl}/app/posts?tab=scheduled`);
+  await page.getByLabel("API key").fill(tenant.key);
+  await page.getByRole("button", { name: "Log in with the key" }).click();
+  await page.waitForURL(/\/app\/posts\?tab=scheduled$/);
+});
+
+test("what only the dashboard needs finds nothing of another workspace", async () => {
+  const owner = await openTenant(system);
+  const account = await owner.connect("x");
+  const post = { content: "Not yours", accountIds: [account], isDraft: true };
+  const { id } = (await owner.api.call<{ id: string }>("POST", "/posts", { body: post })).body;
+  const own = await openDashboard(owner);
+  const link = { accountId: account, returnTo: "/app/accounts" };
+  const { body } = await own.call<{ id: string }>("POST", "/app/api/connect-links", link);
+  const foreign = await openDashboard(tenant);
+  const media = await upload(owner.api, { fileName: "a.jpg", ...JPEG });
+  const calls = [
+    ["GET", `posts/${id}/targets`],
+    ["GET", `posts/${id}/metrics/history`],
+    ["POST", `posts/${id}/targets/${account}/resolve`, { published: false }],
+    ["POST", `accounts/${account}/retry`, { postId: id }],
+    ["POST", "connect-links", { accountId: account }],
+    ["GET", `connect-links/${body.id}`],
+    ["GET", `media/${media.id}/preview`],
+    ["PUT", `inbox/${id}`, { state: "done" }],
+  ] as const;
+  const codes = await Promise.all(
+    calls.map(async ([method, path, given]) => {
+      const answer = await foreign.call(method, `/app/api/${path}`, given);
+      return [path, answer.status, answer.body.error?.code];
+    }),
+  );
+  expect(codes).toEqual(calls.map(([, path]) => [path, 404, "not_found"]));
+  const words = await foreign.call("GET", `/app/api/posts/words?ids=${id}`);
+  expect(words.body).toEqual({ posts: [] });
 });
 
 test("in a browser, scripts cannot read the cookie of a session, and a page of another site reads and changes nothing with it", async () => {

@@ -69,7 +69,9 @@ test("a scheduled post is dragged to another day, moved back with U, moved again
   const body = { scheduledAt: inMs(3_000) };
   expect((await tenant.api.call("PATCH", `/posts/${id}`, { body })).status).toBe(200);
   // The calendar learns of both changes without a reload.
-  await page.getByRole("link", { name: /^Published.*Dragged/ }).waitFor();
+  await page.getByRole("link", { name: /^Published.*Dragged/ }).focus();
+  await page.keyboard.press("m");
+  expect(await page.getByRole("dialog").count()).toBe(0);
   await whenPost(tenant.api, id, "published");
   expect(await tenant.countVisible("Dragged")).toBe(1);
   expect(complaints).toEqual([]);
@@ -89,6 +91,23 @@ test("a post that was changed while it was dragged is not moved without both ver
   await page.mouse.up();
   await page.getByRole("heading", { name: /^Someone changed this post/ }).waitFor();
   await page.getByText("14:00").first().waitFor();
+  await page.getByRole("button", { name: "Keep theirs" }).click();
+  expect(await timeOf(id)).toBe(theirs);
+});
+
+test("the dialog of a post stays when another person moves the post to another month, and says so", async () => {
+  const day = dateIn(20);
+  const id = await schedule("Moved away", `${day}T03:00:00.000Z`);
+  await using dashboard = await open({ path: `/calendar?day=${day}` });
+  const { page } = dashboard;
+  await chipOn(page, day, "Moved away").focus();
+  await page.keyboard.press("m");
+  await page.getByLabel("Time", { exact: true }).fill("13:30");
+  const theirs = `${dateIn(90)}T05:00:00.000Z`;
+  await tenant.api.call("PATCH", `/posts/${id}`, { body: { scheduledAt: theirs } });
+  await page.locator(`[data-post="${id}"]`).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Move to 13:30" }).click();
+  await page.getByRole("heading", { name: /^Someone changed this post/ }).waitFor();
   await page.getByRole("button", { name: "Keep theirs" }).click();
   expect(await timeOf(id)).toBe(theirs);
 });
@@ -230,6 +249,10 @@ describe("around changes of the clocks", () => {
     await page.getByRole("button", { name: "The second (UTC+1)" }).click();
     await page.getByRole("button", { name: "Move to 02:30" }).click();
     await expect.poll(() => timeOf(id)).toBe(`${sunday}T01:30:00.000Z`);
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await chipOn(page, sunday, "Twice").focus();
+    await page.keyboard.press("m");
+    await page.getByRole("button", { name: "The second (UTC+1)", pressed: true }).waitFor();
     expect(complaints).toEqual([]);
   });
 

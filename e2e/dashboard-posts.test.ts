@@ -82,7 +82,7 @@ test("a post with an unknown outcome is noted as published by a person who looke
   expect(complaints).toEqual([]);
 });
 
-test("a post that X has already is noted as published by a person, and another one that X no longer has is sent again", async () => {
+test("a post that X has already is noted as published by a person, and another one that X no longer has is sent again, alone", async () => {
   const twin = await tenant.connect("x", "twin");
   const content = "Already there";
   const publish = async (status: "published" | "failed") => {
@@ -92,6 +92,7 @@ test("a post that X has already is noted as published by a person, and another o
   };
   const first = await publish("published");
   const [second, third] = [await publish("failed"), await publish("failed")];
+  const other = await publish("failed");
   await using dashboard = await open({ path: `/posts/${second}` });
   const { page, complaints } = dashboard;
   await page.getByText("duplicate_on_platform").waitFor();
@@ -107,11 +108,16 @@ test("a post that X has already is noted as published by a person, and another o
 
   await tenant.api.call("DELETE", `/posts/${first}`);
   await expect.poll(() => tenant.countVisible(content), { timeout: SLOW_MS }).toBe(0);
-  await show(page, `/posts/${third}`);
-  await page.getByRole("button", { name: "It is not there…" }).click();
-  await page.getByRole("button", { name: "Note it as not published" }).click();
+  for (const id of [other, third]) {
+    await show(page, `/posts/${id}`);
+    await page.getByRole("button", { name: "It is not there…" }).click();
+    await page.getByRole("button", { name: "Note it as not published" }).click();
+    await page.getByRole("button", { name: "Retry", exact: true }).waitFor();
+  }
   await page.getByRole("button", { name: "Retry", exact: true }).click();
+  await page.getByText("1 publication is sent again.").waitFor();
   await whenPost(tenant.api, third, "published", SLOW_MS);
+  expect(await tenant.api.getPost(other)).toMatchObject({ status: "failed" });
   await page.getByRole("link", { name: "Open" }).waitFor();
   expect(await tenant.countVisible(content)).toBe(1);
   expect(complaints).toEqual([]);

@@ -72,7 +72,7 @@ const STOPS: readonly Stop[] = [
     shows: ["post", "account name", "error of a platform", "text for one account"],
   },
   { name: "the deletion of a post", act: press(/^(Delete from|계정 \d+개에서 삭제|.*에서 삭제)/) },
-  { name: "a planned post", path: `/posts/${plannedId}`, shows: ["planned post"] },
+  { name: "a planned post", path: `/posts/${plannedId}`, shows: ["planned post", "title"] },
   { name: "another time for a post", act: press(/^(Move to…|옮기기…)$/) },
   {
     name: "the composer",
@@ -85,6 +85,7 @@ const STOPS: readonly Stop[] = [
     act: (page) => page.getByRole("tab").nth(1).click(),
     shows: ["account name"],
   },
+  { name: "a file from an address", act: press(/^(Import from address|주소에서 가져오기)$/) },
   { name: "the month", path: "/calendar", showsWide: ["planned post"] },
   { name: "the week", path: "/calendar?view=week", shows: ["post"] },
   { name: "the list of days", path: "/calendar?view=list", shows: ["planned post"] },
@@ -115,6 +116,20 @@ const STOPS: readonly Stop[] = [
   { name: "the accounts", path: "/accounts", shows: ["account name"] },
   { name: "the menu of an account", act: press(/^(More actions for |.*의 다른 작업$)/) },
   { name: "the settings of an account", act: choose(/^(Settings|설정)$/), shows: ["account name"] },
+  {
+    name: "the way to end an account",
+    path: "/accounts",
+    act: async (page) => {
+      await press(/^(More actions for |.*의 다른 작업$)/)(page);
+      await choose(/^(Disconnect…|연결 해제…)$/)(page);
+    },
+    shows: ["account name"],
+  },
+  { name: "the platforms", path: "/accounts", act: press(/^(Connect account|계정 연결)$/) },
+  {
+    name: "what connects an account",
+    act: (page) => page.getByRole("dialog").getByRole("button", { name: "Telegram" }).click(),
+  },
   { name: "the webhooks", path: "/webhooks", shows: ["endpoint"] },
   {
     name: "a delivery",
@@ -122,6 +137,14 @@ const STOPS: readonly Stop[] = [
     shows: ["webhook answer"],
   },
   { name: "an endpoint", act: press(/^(Edit|편집)$/), shows: ["endpoint"] },
+  {
+    name: "the way to end an endpoint",
+    path: "/webhooks",
+    act: async (page) => {
+      await press(/^(More|더 보기)$/)(page);
+      await choose(/^(Revoke…|폐기…)$/)(page);
+    },
+  },
   { name: "the keys", path: "/keys", shows: ["key"] },
   { name: "a new key", act: press(/^(New key|새 키)$/) },
   { name: "quota and status", path: "/status", shows: ["pause"] },

@@ -153,6 +153,10 @@ describe("automations:", () => {
     await page.keyboard.press("Enter");
     await page.getByLabel("Add an excluded word").fill("refund");
     await page.getByLabel("Private reply").fill("Here is our price list.");
+    await page.getByRole("link", { name: "Posts", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Posts" }).waitFor();
+    await page.goBack();
+    expect(await page.getByLabel("Private reply").inputValue()).toBe("Here is our price list.");
     await page.getByLabel("Try it").fill("What is the PRICE?");
     await page.getByText("Would reply: has “price”").waitFor();
     await page.getByLabel("Try it").fill("The price of a refund?");

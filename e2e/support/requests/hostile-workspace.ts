@@ -15,6 +15,7 @@ const FIELDS = [
   "text for one account",
   "error of a platform",
   "planned post",
+  "title",
   "file name",
   "description",
   "comment",
@@ -60,7 +61,7 @@ export async function fillWithHostileTexts(
   await subscribe(tenant, receiver);
   const [postId, plannedId] = await Promise.all([
     publishInPart(tenant, bluesky, x),
-    plan(tenant, bluesky),
+    plan(tenant, bluesky, tiktok),
     addComments(system, tenant),
   ]);
   const here = ["--workspace", tenant.id];
@@ -113,7 +114,7 @@ async function publishInPart(tenant: Tenant, good: string, bad: string): Promise
   return id;
 }
 
-async function plan({ api }: Tenant, accountId: string): Promise<string> {
+async function plan({ api }: Tenant, accountId: string, tiktok: string): Promise<string> {
   await api.call("POST", "/queue-slots", {
     body: {
       name: hostile("queue rule"),
@@ -123,7 +124,15 @@ async function plan({ api }: Tenant, accountId: string): Promise<string> {
     },
   });
   const scheduledAt = inMs(2 * DAY_MS);
-  const planned = { content: hostile("planned post"), accountIds: [accountId], scheduledAt };
+  const jpeg = { contentType: "image/jpeg", bytes: sampleJpeg() };
+  const { id: mediaId } = await upload(api, { fileName: "planned.jpg", ...jpeg });
+  const planned = {
+    content: hostile("planned post"),
+    accountIds: [accountId, tiktok],
+    mediaIds: [mediaId],
+    options: { [tiktok]: { title: hostile("title"), privacy: "public" } },
+    scheduledAt,
+  };
   return (await create(api, planned)).id;
 }
 

@@ -250,7 +250,7 @@ test("a retry of an account says how many are sent again and which posts were le
   const answer = await server.send({
     method: "POST",
     url,
-    payload: { code: "missed", after: OTHER_ID },
+    payload: { code: "missed", after: OTHER_ID, postId: POST_ID },
   });
   expectForm(AccountRetry, answer.json());
   expect(answer.json()).toEqual({
@@ -260,7 +260,13 @@ test("a retry of an account says how many are sent again and which posts were le
     nextAfter: POST_ID,
   });
   expect(server.seen()).toMatchObject([
-    { workspaceId: WORKSPACE_ID, accountId: ACCOUNT_ID, code: "missed", after: OTHER_ID },
+    {
+      workspaceId: WORKSPACE_ID,
+      accountId: ACCOUNT_ID,
+      code: "missed",
+      after: OTHER_ID,
+      postId: POST_ID,
+    },
   ]);
 });
 

@@ -143,6 +143,24 @@ test("a retry of an account sends only the failed targets of this account again,
   ).toMatchObject({ retried: 1, refused: [] });
 });
 
+test("a retry of an account for one post sends its target only, and what refuses it is an error", async () => {
+  // The unknown outcome uses one publication, so one of two is left.
+  const { workspace, x, both, later } = await failures(2);
+  const { workspaceId } = workspace;
+  const retry = () =>
+    posts.overview.retryAccount({ workspaceId, accountId: x, postId: later.id, code: "missed" });
+  expect(await retry()).toMatchObject({ retried: 0 });
+  const one = { workspaceId, accountId: x, postId: later.id };
+  expect(await posts.overview.retryAccount(one)).toMatchObject({ retried: 1, isMore: false });
+  expect((await workspace.reread(both)).targets[0]?.status).toBe("failed");
+  await expect(posts.overview.retryAccount({ ...one, postId: both.id })).rejects.toMatchObject({
+    reason: "quota_exceeded",
+  });
+  await expect(
+    posts.overview.retryAccount({ ...one, workspaceId: newWorkspace() }),
+  ).rejects.toMatchObject({ reason: "not_found" });
+});
+
 test("concurrent retries of an account send each target once", async () => {
   const { workspace, x, both, later } = await failures();
   const { workspaceId } = workspace;

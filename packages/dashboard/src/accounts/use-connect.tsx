@@ -9,13 +9,15 @@ interface Wanted {
   readonly platform: PlatformId;
   /** An account that is connected again. */
   readonly account?: { readonly id: string; readonly username: string } | undefined;
+  /** Whether what failed on the account is sent again then, as the button says. */
+  readonly retries?: boolean;
 }
 
 interface ConnectOptions {
   /** Path below /app to which the platform leads back. */
   readonly returnTo: `/app${string}`;
   /** After an account was connected without leaving this page. */
-  readonly onConnected: (account: Account) => Promise<void> | void;
+  readonly onConnected: (account: Account, wanted: Wanted) => Promise<void> | void;
 }
 
 export type BeginConnect = (wanted: Wanted) => void;
@@ -31,15 +33,15 @@ interface Connect {
 /** Connects an account: by the platform's own page, or by a dialog where it has none. */
 export function useConnect({ returnTo, onConnected }: ConnectOptions): Connect {
   const [asked, setAsked] = useState<Wanted & { readonly platform: CredentialPlatform }>();
-  const { run, isBusy, error } = useAct(async ({ platform, account }: Wanted) => {
+  const { run, isBusy, error } = useAct(async ({ platform, account, retries }: Wanted) => {
     const which = account === undefined ? { platform } : { accountId: account.id };
     const { url } = await connectApi.createLink({ ...which, returnTo });
-    if (account !== undefined) noteReconnect(sessionStorage, account.id);
+    if (account !== undefined && retries) noteReconnect(sessionStorage, account.id);
     location.assign(url);
   });
-  const begin = ({ platform, account }: Wanted) => {
-    if (takesCredentials(platform)) setAsked({ platform, account });
-    else run({ platform, account });
+  const begin = ({ platform, ...rest }: Wanted) => {
+    if (takesCredentials(platform)) setAsked({ platform, ...rest });
+    else run({ platform, ...rest });
   };
   const dialog = asked && (
     <CredentialsDialog
@@ -48,7 +50,7 @@ export function useConnect({ returnTo, onConnected }: ConnectOptions): Connect {
       onClose={() => setAsked(undefined)}
       onConnected={async (account) => {
         setAsked(undefined);
-        await onConnected(account);
+        await onConnected(account, asked);
       }}
     />
   );

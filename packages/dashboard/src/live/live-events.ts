@@ -24,6 +24,10 @@ const POLL_MS = 15_000;
 const REOPEN_AFTER_MS = 10_000;
 /** Events of this time are read together: a post on five accounts makes ten of them. */
 const GATHER_MS = 250;
+/** While changes do not end, what is shown is read again no more often than this. */
+const MAX_GATHER_MS = 5_000;
+/** After it, the next change is shown at once again. */
+const CALM_MS = 10_000;
 
 const state = createStore<LiveState>("connecting");
 
@@ -50,6 +54,39 @@ function touches({ type, id, postId }: DashboardEvent, [kind, thing]: readonly u
   return thing === undefined || thing === "list" || changed === null || thing === changed;
 }
 
+/**
+ * How long events are gathered before they are read: longer each time while they go on, or the
+ * pages of a busy workspace would use up the requests that all of its keys share.
+ *
+ * @param before How long it was the last time.
+ * @param calmMs Since the last reading.
+ */
+export function gatherTime(before: number, calmMs: number): number {
+  return calmMs >= CALM_MS ? GATHER_MS : Math.min(MAX_GATHER_MS, before * 2);
+}
+
+/** Hands events on together. */
+function createGatherer(read: (events: readonly DashboardEvent[]) => void) {
+  let events: DashboardEvent[] = [];
+  let timer: number | undefined;
+  let waitMs = GATHER_MS;
+  let readAt = Number.NEGATIVE_INFINITY;
+  const handOn = (): void => {
+    const gathered = events;
+    [events, timer, readAt] = [[], undefined, performance.now()];
+    read(gathered);
+  };
+  return {
+    add: (event: DashboardEvent): void => {
+      events.push(event);
+      if (timer !== undefined) return;
+      waitMs = gatherTime(waitMs, performance.now() - readAt);
+      timer = window.setTimeout(handOn, waitMs);
+    },
+    stop: (): void => clearTimeout(timer),
+  };
+}
+
 /** Follows the stream of changes while it is mounted, and asks every 15 s while there is none. */
 export function useLiveEvents(client: QueryClient): void {
   useEffect(() => follow(client), [client]);
@@ -57,22 +94,15 @@ export function useLiveEvents(client: QueryClient): void {
 
 function follow(client: QueryClient): () => void {
   let source: EventSource | undefined;
-  let gathered: DashboardEvent[] = [];
-  let gathering: number | undefined;
   let losing: number | undefined;
   let polling: number | undefined;
   let opening: number | undefined;
 
-  const refresh = (): void => {
-    const events = gathered;
-    gathered = [];
-    gathering = undefined;
-    void client.invalidateQueries({ predicate: ({ queryKey }) => isTouched(queryKey, events) });
-  };
-  const gather = ({ data }: MessageEvent<string>): void => {
-    gathered.push(JSON.parse(data) as DashboardEvent);
-    gathering ??= window.setTimeout(refresh, GATHER_MS);
-  };
+  const events = createGatherer((gathered) => {
+    void client.invalidateQueries({ predicate: ({ queryKey }) => isTouched(queryKey, gathered) });
+  });
+  const gather = ({ data }: MessageEvent<string>): void =>
+    events.add(JSON.parse(data) as DashboardEvent);
   const poll = (): void => {
     state.set("polling");
     polling ??= window.setInterval(() => void client.invalidateQueries(), POLL_MS);
@@ -101,7 +131,8 @@ function follow(client: QueryClient): () => void {
   return () => {
     source?.close();
     stopPolling();
-    for (const timer of [gathering, opening]) clearTimeout(timer);
+    clearTimeout(opening);
+    events.stop();
     state.set("connecting");
   };
 }

@@ -6,6 +6,7 @@ import { afterProgress, bytesText, durationText, figuresOf, type Upload } from "
 
 const upload: Upload = {
   key: "k",
+  order: 1,
   fileName: "a.jpg",
   previewUrl: undefined,
   kind: "image",

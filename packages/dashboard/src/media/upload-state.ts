@@ -1,6 +1,8 @@
 /** A file on its way to the server. */
 export interface Upload {
   readonly key: string;
+  /** Files that were chosen later have higher numbers; they can be ready earlier. */
+  readonly order: number;
   readonly fileName: string;
   /** Of the file in this browser, for its picture while it is sent; undefined for imports. */
   readonly previewUrl: string | undefined;

@@ -1,6 +1,7 @@
 import type { ReadyMedia } from "@postrider/client";
 import { type RefObject, useEffect, useEffectEvent, useRef, useState } from "react";
 import { api } from "../api/api.ts";
+import { useLeaveGuard } from "../session/use-leave-guard.ts";
 import { afterProgress, type Upload } from "./upload-state.ts";
 
 export interface Uploads {
@@ -22,6 +23,7 @@ function toUpload(source: Source): Upload {
   const isFile = "file" in source;
   return {
     key: `upload-${lastKey}`,
+    order: lastKey,
     fileName: isFile ? source.file.name : nameOf(source.url),
     previewUrl: isFile ? URL.createObjectURL(source.file) : undefined,
     kind: isFile && source.file.type.startsWith("video/") ? "video" : "image",
@@ -52,7 +54,7 @@ async function upload(
  * Files on their way. They end with the screen that holds them: a browser cannot go on sending a
  * file of a page that is gone, so that leaving it while one is sent asks first.
  */
-export function useUploads(onReady: (media: ReadyMedia) => void): Uploads {
+export function useUploads(onReady: (media: ReadyMedia, order: number) => void): Uploads {
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
   const running = useRef(new Map<string, Running>());
   const ready = useEffectEvent(onReady);
@@ -63,16 +65,16 @@ export function useUploads(onReady: (media: ReadyMedia) => void): Uploads {
     running.current.delete(key);
     setUploads((all) => all.filter((each) => each.key !== key));
   };
-  const send = async (key: string, source: Source) => {
+  const send = async (key: string, order: number, source: Source) => {
     const abort = new AbortController();
-    running.current.set(key, { source, abort });
+    running.current.set(key, { source, order, abort });
     const { signal } = abort;
     try {
       const media = await upload(source, signal, (sent, total) =>
         change(key, (before) => afterProgress(before, sent, total)),
       );
       drop(key);
-      ready(media);
+      ready(media, order);
     } catch (error) {
       if (!signal.aborted) change(key, (before) => ({ ...before, state: "failed", error }));
     }
@@ -80,7 +82,7 @@ export function useUploads(onReady: (media: ReadyMedia) => void): Uploads {
   const start = (source: Source) => {
     const begun = toUpload(source);
     setUploads((all) => [...all, begun]);
-    void send(begun.key, source);
+    void send(begun.key, begun.order, source);
   };
   useLeaveGuard(uploads.some(({ state }) => state !== "failed"));
   useEndOf(running);
@@ -91,10 +93,10 @@ export function useUploads(onReady: (media: ReadyMedia) => void): Uploads {
     },
     importFrom: (url) => start({ url }),
     repeat: (key) => {
-      const source = running.current.get(key)?.source;
-      if (source === undefined) return;
-      change(key, (before) => ({ ...before, state: "sending", sentBytes: 0 }));
-      void send(key, source);
+      const before = running.current.get(key);
+      if (before === undefined) return;
+      change(key, (upload) => ({ ...upload, state: "sending", sentBytes: 0 }));
+      void send(key, before.order, before.source);
     },
     remove: drop,
   };
@@ -102,6 +104,7 @@ export function useUploads(onReady: (media: ReadyMedia) => void): Uploads {
 
 interface Running {
   readonly source: Source;
+  readonly order: number;
   readonly abort: AbortController;
 }
 
@@ -112,14 +115,4 @@ function useEndOf(running: RefObject<Map<string, Running>>): void {
       for (const { abort } of current.values()) abort.abort();
     };
   }, [running]);
-}
-
-/** The browser asks before the page is closed while something would be lost by it. */
-function useLeaveGuard(isNeeded: boolean): void {
-  useEffect(() => {
-    if (!isNeeded) return undefined;
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener("beforeunload", ask);
-    return () => removeEventListener("beforeunload", ask);
-  }, [isNeeded]);
 }

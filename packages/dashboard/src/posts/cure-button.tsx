@@ -74,7 +74,7 @@ function ReconnectButton({ failure, ...look }: KindProps) {
         {...look}
         icon={Plug}
         busy={isBusy}
-        onClick={() => begin({ platform, account: { id: accountId, username } })}
+        onClick={() => begin({ platform, account: { id: accountId, username }, retries: true })}
       >
         {look.small ? words.reconnectThenRetry(retryable) : words.reconnectThenRetryIt}
       </Button>
@@ -84,18 +84,20 @@ function ReconnectButton({ failure, ...look }: KindProps) {
   );
 }
 
+/** A small one stands for all posts with the cause, the one on the page of a post for that post. */
 function RetryButton({ failure, ...look }: KindProps) {
   const words = useWords(postWords);
-  const { accountId, code, kind, retryable } = failure;
+  const { accountId, code, kind, retryable, postId } = failure;
   const count = Math.max(1, retryable);
   const { run, isBusy, error } = useAct(async () => {
-    const { retried, refused } = await postsApi.retryAccount(accountId, code);
+    const only = look.small ? undefined : postId;
+    const { retried, refused } = await postsApi.retryAccount(accountId, code, only);
     const left = refused === 0 ? "" : ` ${words.someRefused(refused)}`;
     showToast((retried === 0 ? words.nothingRetried : words.retried(retried)) + left);
   });
   const label = {
     open_then_retry: look.small ? words.doneRetry(count) : words.doneRetryIt,
-    publish_now: words.publishNow,
+    publish_now: look.small ? words.publishMany(count) : words.publishNow,
   }[kind as "open_then_retry" | "publish_now"];
   return (
     <>

@@ -12,7 +12,7 @@ import { useAct } from "../kit/use-act.ts";
 import { queueApi } from "../queue/queue-api.ts";
 import { useSettings } from "../settings/settings.ts";
 import { clockOf, dayOf } from "../time/format-time.ts";
-import { type Placement, toInstantText, toZoned } from "../time/place-in-zone.ts";
+import { isSecondReading, type Placement, toInstantText, toZoned } from "../time/place-in-zone.ts";
 import { offsetOf, placeOf } from "../time/place-names.ts";
 import { useNow } from "../time/use-now.ts";
 import { kitWords } from "../words/kit-words.ts";
@@ -46,13 +46,13 @@ export function MoveDialog({ post, proposed, onClose }: MoveDialogProps) {
   const kit = useWords(kitWords);
   const { language, zone } = useSettings();
   const now = useNow().toZonedDateTimeISO(zone);
-  const [reading, setReading] = useState<Reading>(() =>
-    firstReading(proposed ?? post.scheduledAt, zone),
+  const { reading, setReading, isLater, setLater, setAt } = useReading(
+    proposed ?? post.scheduledAt,
+    zone,
   );
-  const [isLater, setLater] = useState(false);
   const placement = placeReading(reading);
   const at = instantOf(placement, isLater);
-  const fault = at && faultOf(at, now, words);
+  const fault = faultOf(at, now, words);
   const { run, isBusy, error } = useMove(post, at, onClose);
   const text = titleOf(post.content);
   const isDraft = post.status === "draft";
@@ -81,14 +81,27 @@ export function MoveDialog({ post, proposed, onClose }: MoveDialogProps) {
     >
       <DateTimeFields reading={reading} onChange={setReading} />
       <Changes placement={placement} reading={reading} isLater={isLater} onLater={setLater} />
-      <FreeSlots
-        from={post.scheduledAt}
-        onChoose={(slot) => setReading(firstReading(slot, zone))}
-      />
+      <FreeSlots from={post.scheduledAt} onChoose={setAt} />
       {fault !== undefined && <FieldError>{fault}</FieldError>}
       {error !== undefined && <ErrorNotice error={error} />}
     </Dialog>
   );
+}
+
+/** The reading of the clock that is edited, and which one is meant where it comes twice. */
+function useReading(first: string | null, zone: string) {
+  const begin = (at: string | null) => ({
+    reading: firstReading(at, zone),
+    isLater: at !== null && isSecondReading(toZoned(at, zone)),
+  });
+  const [{ reading, isLater }, set] = useState(() => begin(first));
+  return {
+    reading,
+    isLater,
+    setReading: (changed: Reading) => set({ reading: changed, isLater: false }),
+    setLater: (later: boolean) => set({ reading, isLater: later }),
+    setAt: (at: string) => set(begin(at)),
+  };
 }
 
 function instantOf(placement: Placement | undefined, isLater: boolean) {
@@ -97,7 +110,12 @@ function instantOf(placement: Placement | undefined, isLater: boolean) {
 
 type MoveWords = (typeof postWords)["en"]["move"];
 
-function faultOf(at: Temporal.ZonedDateTime, now: Temporal.ZonedDateTime, words: MoveWords) {
+function faultOf(
+  at: Temporal.ZonedDateTime | undefined,
+  now: Temporal.ZonedDateTime,
+  words: MoveWords,
+) {
+  if (at === undefined) return undefined;
   if (Temporal.ZonedDateTime.compare(at, now) <= 0) return words.past;
   const limit = now.add({ days: MAX_DAYS });
   return Temporal.ZonedDateTime.compare(at, limit) > 0 ? words.far : undefined;

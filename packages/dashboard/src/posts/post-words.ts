@@ -28,6 +28,7 @@ const postEn = {
   retryIt: "Retry",
   retry: (count: number) => `Retry ${count}`,
   publishNow: "Publish now",
+  publishMany: (count: number) => (count === 1 ? "Publish now" : `Publish ${count} now`),
   changeContent: "Change it for this account",
   changeMedia: "Post other media here",
   changeMediaShort: "Post other media",
@@ -55,6 +56,7 @@ const postEn = {
   delete: "Delete…",
   published: "The post is being published.",
   noText: "No text",
+  privacies: { public: "Public", unlisted: "Unlisted", private: "Private" },
   move: {
     title: (text: string) => `Move “${text}”`,
     date: "Date",
@@ -134,6 +136,7 @@ const postKo: typeof postEn = {
   doneRetry: (count) => `완료, ${count}개 다시 시도`,
   retry: (count) => `${count}개 다시 시도`,
   publishNow: "지금 게시",
+  publishMany: (count) => (count === 1 ? "지금 게시" : `${count}개 지금 게시`),
   changeContent: "이 계정만 바꾸기",
   changeMedia: "다른 미디어로 게시",
   changeMediaShort: "다른 미디어 올리기",
@@ -159,6 +162,7 @@ const postKo: typeof postEn = {
   delete: "삭제…",
   published: "게시하고 있습니다.",
   noText: "본문 없음",
+  privacies: { public: "공개", unlisted: "일부 공개", private: "비공개" },
   move: {
     title: (text) => `“${text}” 옮기기`,
     date: "날짜",

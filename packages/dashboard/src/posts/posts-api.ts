@@ -69,9 +69,12 @@ export const postsApi = {
       queryFn: ({ signal }) => api.listPlatforms({}, { signal }),
       staleTime: Number.POSITIVE_INFINITY,
     }),
-  retryAccount: (accountId: string, code: string) =>
+  /** All that failed on an account for one cause, or that of one post only. */
+  retryAccount: (accountId: string, code: string, postId?: string) =>
     retryAll((after) =>
-      appApi<AccountRetryJson>("POST", `/accounts/${accountId}/retry`, { body: { code, after } }),
+      appApi<AccountRetryJson>("POST", `/accounts/${accountId}/retry`, {
+        body: { code, after, postId },
+      }),
     ),
   resolve: (postId: string, accountId: string, body: ResolveTargetBodyJson) =>
     appApi<ResolvedTargetJson>("POST", `/posts/${postId}/targets/${accountId}/resolve`, { body }),

@@ -5,10 +5,7 @@ import { takeReconnect } from "../accounts/begun-reconnect.ts";
 import { showToast } from "../kit/toast.tsx";
 import { useWords } from "../words/use-words.ts";
 import { postWords } from "./post-words.ts";
-import { postsApi } from "./posts-api.ts";
-
-/** The failures that a new connection can mend. */
-const CODES = ["account_reconnect_required", "account_disconnected", "permission_missing"] as const;
+import { retryReconnected } from "./retry-reconnected.ts";
 
 /**
  * The end of "Reconnect, then retry": the platform has led back here, with the accounts in the
@@ -22,9 +19,9 @@ export function useReturnedAccount(): void {
   const connected = parameters.get("connected");
   const settle = useEffectEvent(async (accountIds: readonly string[]) => {
     setParameters({}, { replace: true });
-    let retried = 0;
-    for (const id of takeReconnect(sessionStorage, accountIds))
-      for (const code of CODES) retried += (await postsApi.retryAccount(id, code)).retried;
+    const ids = takeReconnect(sessionStorage, accountIds);
+    const retries = await Promise.all(ids.map(retryReconnected));
+    const retried = retries.reduce((sum, count) => sum + count, 0);
     showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
     await client.invalidateQueries();
   });

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { loadTemporal } from "./load-temporal.ts";
-import { hoursOfDay, moveToDay, placeInZone, toInstantText, toZoned } from "./place-in-zone.ts";
+import {
+  hoursOfDay,
+  isSecondReading,
+  moveToDay,
+  placeInZone,
+  toInstantText,
+  toZoned,
+} from "./place-in-zone.ts";
 
 beforeAll(loadTemporal);
 
@@ -102,6 +109,14 @@ test("a reading that comes twice is the first of the two, and the other can be c
   expect(placed).toMatchObject({ kind: "doubled" });
   expect(toInstantText(placed.at)).toBe("2026-10-25T00:30:00.000Z");
   expect(placed.kind === "doubled" && toInstantText(placed.later)).toBe("2026-10-25T01:30:00.000Z");
+});
+
+test.each([
+  ["2026-10-25T00:30:00Z", false],
+  ["2026-10-25T01:30:00Z", true],
+  ["2026-10-25T02:30:00Z", false],
+])("whether %s is the second of two readings in Berlin is known: %j", (instant, isSecond) => {
+  expect(isSecondReading(toZoned(instant, "Europe/Berlin"))).toBe(isSecond);
 });
 
 test("days on which the clocks change have 23 or 25 hours", () => {

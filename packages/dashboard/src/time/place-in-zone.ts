@@ -24,6 +24,12 @@ export function placeInZone(reading: Temporal.PlainDateTime, zone: string): Plac
   return { kind: "gap", at: change ?? later };
 }
 
+/** Whether a time is the second of two with the same reading of the clock. */
+export function isSecondReading(at: Temporal.ZonedDateTime): boolean {
+  const placed = placeInZone(at.toPlainDateTime(), at.timeZoneId);
+  return placed.kind === "doubled" && placed.later.epochNanoseconds === at.epochNanoseconds;
+}
+
 /**
  * Moves an instant to another day of a zone and keeps the reading of the local clock, whatever the
  * days between.

@@ -56,12 +56,14 @@ export const ConnectLinkStatus = Type.Object({
 /**
  * `POST /app/api/accounts/{id}/retry`: sends again what failed on this account and a retry can
  * mend, at most 50 posts a call, oldest first. A repeated call finds nothing that is already on its
- * way; with `after` it goes on behind the posts that were refused.
+ * way; with `after` it goes on behind the posts that were refused. With `postId` only that post is
+ * sent again, and what refuses it is the error of the call.
  */
 export const RetryAccountBody = Type.Object(
   {
     code: Type.Optional(Type.String({ maxLength: 64, description: "Only failures of this code." })),
     after: Type.Optional(Id),
+    postId: Type.Optional(Id),
   },
   { additionalProperties: false },
 );

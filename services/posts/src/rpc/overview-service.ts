@@ -142,9 +142,13 @@ const MAX_POSTS = 50;
  */
 export async function retryAccount(
   deps: RetryDeps,
-  { workspaceId, accountId, code, after }: RetryAccountRequest,
+  request: RetryAccountRequest,
 ): Promise<MessageInitShape<typeof RetryAccountResponseSchema>> {
-  assertIds(workspaceId, accountId, ...(after === undefined ? [] : [after]));
+  const { workspaceId, accountId, code, after } = request;
+  const optional = [after, request.postId].filter((id) => id !== undefined);
+  assertIds(workspaceId, accountId, ...optional);
+  if (request.postId !== undefined)
+    return { retried: await retryPost(deps, request, request.postId), isMore: false };
   const account = { workspaceId, accountId, code, after, maxGenerations: MAX_GENERATIONS };
   const found = await listRetryablePosts(deps.sql, account, MAX_POSTS + 1);
   let retried = 0;
@@ -152,19 +156,29 @@ export async function retryAccount(
   const posts = found.slice(0, MAX_POSTS);
   for (const postId of posts)
     try {
-      retried += await retryTargets(
-        deps,
-        { workspaceId, postId },
-        { accountId, code },
-        (_, count) => count,
-      );
+      retried += await retryPost(deps, request, postId);
     } catch (error) {
       if (!(error instanceof ServiceError) || isOutage(error)) throw error;
-      if (error.reason !== "nothing_to_retry") refused.push({ postId, code: error.reason });
+      refused.push({ postId, code: error.reason });
     }
   const last = posts.at(-1);
   if (last === undefined || found.length <= MAX_POSTS) return { retried, refused, isMore: false };
   return { retried, refused, isMore: true, nextAfter: last };
+}
+
+/** Returns the number of targets that are sent again, 0 where another request has done it. */
+async function retryPost(
+  deps: RetryDeps,
+  { workspaceId, accountId, code }: RetryAccountRequest,
+  postId: string,
+): Promise<number> {
+  const only = { accountId, code };
+  try {
+    return await retryTargets(deps, { workspaceId, postId }, only, (_, count) => count);
+  } catch (error) {
+    if (error instanceof ServiceError && error.reason === "nothing_to_retry") return 0;
+    throw error;
+  }
 }
 
 /** The other posts would fail in the same way. */

@@ -10,7 +10,9 @@ import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { postWords } from "../../posts/post-words.ts";
 import { postsApi } from "../../posts/posts-api.ts";
+import { retryReconnected } from "../../posts/retry-reconnected.ts";
 import { useReturnedAccount } from "../../posts/use-returned-account.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
@@ -23,6 +25,7 @@ import { EndedNotes } from "./ended-notes.tsx";
 export function AccountsScreen() {
   const words = useWords(accountsWords);
   const connecting = useWords(connectWords);
+  const posts = useWords(postWords);
   const mayWrite = useCan()("accounts:write");
   const { data } = useQuery(postsApi.accounts());
   const hasAccounts = data !== undefined && data.accounts.length > 0;
@@ -30,8 +33,10 @@ export function AccountsScreen() {
   useReturnedAccount();
   const { begin, isBusy, error, dialog } = useConnect({
     returnTo: "/app/accounts",
-    onConnected: async ({ username }) => {
-      showToast(connecting.connected(username));
+    onConnected: async ({ id, username }, { retries }) => {
+      const retried = retries ? await retryReconnected(id) : 0;
+      const connected = connecting.connected(username);
+      showToast(retried === 0 ? connected : `${connected} ${posts.retried(retried)}`);
       await queryClient.invalidateQueries();
     },
   });

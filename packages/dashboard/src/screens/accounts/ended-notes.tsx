@@ -9,6 +9,7 @@ import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { Time } from "../../kit/time.tsx";
 import { accountNameOf } from "../../posts/account-name.ts";
 import { postsApi } from "../../posts/posts-api.ts";
+import { MENDED_BY_CONNECTING } from "../../posts/retry-reconnected.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { accountsWords } from "./accounts-words.ts";
@@ -22,9 +23,11 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
   const ended = data?.accounts.filter(({ status }) => status === "reconnect_required") ?? [];
   return ended.map((account) => {
     const { id, platform } = account;
-    const cause = overview?.needsYou.causes.find(
-      ({ accountId, code }) => accountId === id && code === "account_reconnect_required",
-    );
+    const causes = overview?.needsYou.causes.filter(({ accountId }) => accountId === id) ?? [];
+    const cause = causes.find(({ code }) => code === "account_reconnect_required");
+    const retried = causes
+      .filter(({ code }) => MENDED_BY_CONNECTING.includes(code))
+      .reduce((sum, { retryable }) => sum + retryable, 0);
     return (
       <Note
         key={id}
@@ -36,9 +39,9 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
               kind="primary"
               small
               icon={Plug}
-              onClick={() => onReconnect({ platform, account })}
+              onClick={() => onReconnect({ platform, account, retries: retried > 0 })}
             >
-              {words.reconnectRetry(cause?.retryable ?? 0)}
+              {words.reconnectRetry(retried)}
             </Button>
           )
         }

@@ -21,7 +21,7 @@ export function useRuleWrites(
   const create = async (): Promise<void> => {
     try {
       const made = await automationsApi.create({ accountId, ...fields }, key);
-      drop();
+      drop(draft);
       showToast(words.created(made.name));
       onMade(made.id);
     } catch (error) {
@@ -31,7 +31,7 @@ export function useRuleWrites(
   };
   const update = async (id: string, isActivated: boolean): Promise<void> => {
     await automationsApi.update(id, { ...fields, ...(isActivated && { status: "active" }) });
-    drop();
+    drop(draft);
     showToast(isActivated ? words.activated(fields.name) : words.saved);
   };
   const pause = async (id: string): Promise<void> => {

@@ -1,6 +1,9 @@
 import type { AutomationRule } from "@postrider/client";
 import { useState } from "react";
 import { createKey } from "../../api/sending.ts";
+import { useSession } from "../../session/session-context.ts";
+import { useLeaveGuard } from "../../session/use-leave-guard.ts";
+import { createStore, useStore } from "../../settings/create-store.ts";
 import { draftOf, newDraft, type RuleDraft } from "./rule-draft.ts";
 import { useReplyingAccounts } from "./use-replying-accounts.ts";
 
@@ -11,26 +14,42 @@ export interface Written {
   /** The rules with changes that are not saved. */
   readonly changed: ReadonlySet<string>;
   readonly write: (draft: RuleDraft) => void;
-  readonly drop: () => void;
+  /** Forgets what was written; with a draft that was saved, unless it was changed since. */
+  readonly drop: (saved?: RuleDraft) => void;
   readonly renewKey: () => void;
 }
 
-/** What is written to each rule, so that looking at another one takes nothing away. */
+interface Held {
+  /** By the id of the rule. */
+  readonly drafts: Readonly<Record<string, RuleDraft>>;
+  readonly key: string;
+}
+
+/** What is written to the rules of each workspace, until this page is closed. */
+const store = createStore<Readonly<Record<string, Held>>>({});
+
+/**
+ * What is written to each rule, so that looking at another one, or at another screen, takes nothing
+ * away.
+ */
 export function useWritten(chosen: string, rule: AutomationRule | undefined): Written {
-  const [drafts, setDrafts] = useState<Readonly<Record<string, RuleDraft>>>({});
-  const [key, setKey] = useState(createKey);
+  const workspaceId = useSession().workspace.id;
+  const [first] = useState((): Held => ({ drafts: {}, key: createKey() }));
+  const { drafts, key } = useStore(store)[workspaceId] ?? first;
   const accounts = useReplyingAccounts();
-  const renewKey = () => setKey(createKey());
-  const { [chosen]: own, ...others } = drafts;
+  useLeaveGuard(Object.keys(drafts).length > 0);
+  const change = (next: (held: Held) => Held) =>
+    store.set({ ...store.get(), [workspaceId]: next(store.get()[workspaceId] ?? first) });
   return {
-    draft: own ?? (rule ? draftOf(rule) : newDraft(accounts[0]?.id ?? "")),
+    draft: drafts[chosen] ?? (rule ? draftOf(rule) : newDraft(accounts[0]?.id ?? "")),
     key,
     changed: new Set(Object.keys(drafts)),
-    write: (draft) => setDrafts({ ...others, [chosen]: draft }),
-    drop: () => {
-      setDrafts(others);
-      renewKey();
-    },
-    renewKey,
+    write: (draft) => change((held) => ({ ...held, drafts: { ...held.drafts, [chosen]: draft } })),
+    drop: (saved) =>
+      change(({ drafts: { [chosen]: own, ...others } }) => {
+        const isKept = own !== undefined && saved !== undefined && own !== saved;
+        return { drafts: isKept ? { ...others, [chosen]: own } : others, key: createKey() };
+      }),
+    renewKey: () => change((held) => ({ ...held, key: createKey() })),
   };
 }

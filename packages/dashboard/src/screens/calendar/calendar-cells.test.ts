@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { loadTemporal } from "../../time/load-temporal.ts";
 import { moveToDay, toInstantText, toZoned } from "../../time/place-in-zone.ts";
-import { calendarCells, dayEntries, foldDay, timeOf } from "./calendar-cells.ts";
+import { calendarCells, dayEntries, foldDay, takenTimes, timeOf } from "./calendar-cells.ts";
 import { datesToRead, type DayRange, rangeOf, stepDay } from "./calendar-range.ts";
 
 beforeAll(loadTemporal);
@@ -159,5 +159,13 @@ test("the free slots of a day stand between its posts, in the order of time", ()
     [at("2026-12-03T09:00Z"), "2026-12-03T09:00Z"],
     [at("2026-12-03T10:00Z"), undefined],
     [at("2026-12-03T11:00Z"), "2026-12-03T11:00Z"],
+  ]);
+});
+
+test("a slot is taken by a post of any account, and not by one that was cancelled", () => {
+  const at = "2026-12-03T09:00:00.000Z";
+  const cancelled = postOf({ status: "cancelled", scheduledAt: "2026-12-03T10:00:00.000Z" });
+  expect([...takenTimes([dueAt(at), cancelled, postOf({ status: "published" })])]).toEqual([
+    Date.parse(at),
   ]);
 });

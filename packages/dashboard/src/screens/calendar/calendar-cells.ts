@@ -74,6 +74,18 @@ export function calendarCells(
   });
 }
 
+/**
+ * The times at which posts of any account are due, so that no slot is offered twice. A cancelled
+ * one leaves its time to others.
+ */
+export function takenTimes(posts: readonly PostSummary[]): ReadonlySet<number> {
+  return new Set(
+    posts.flatMap(({ status, scheduledAt }) =>
+      status === "cancelled" || scheduledAt === null ? [] : [Date.parse(scheduledAt)],
+    ),
+  );
+}
+
 /** What needs a person, or happens right now, is never behind "2 more". */
 const LOUD: ReadonlySet<string> = new Set(["failed", "partial", "publishing"]);
 

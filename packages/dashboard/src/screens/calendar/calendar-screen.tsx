@@ -24,7 +24,7 @@ import { useWords } from "../../words/use-words.ts";
 import { AgendaList } from "./agenda.tsx";
 import { postsOf } from "./calendar-api.ts";
 import { CalendarBar } from "./calendar-bar.tsx";
-import { calendarCells, type DayCell } from "./calendar-cells.ts";
+import { calendarCells, type DayCell, takenTimes } from "./calendar-cells.ts";
 import { lastOf, rangeOf, stepDay } from "./calendar-range.ts";
 import { CalendarView } from "./calendar-view.tsx";
 import { calendarWords } from "./calendar-words.ts";
@@ -61,12 +61,13 @@ function usePosts(place: Place) {
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [data === undefined, isPlaceholderData, view, day.toString(), client]);
   const moves = usePendingMoves();
+  const all = useMemo(() => atNewTimes(data ?? NONE, moves), [data, moves]);
   const posts = useMemo(() => {
-    const all = atNewTimes(data ?? NONE, moves);
     if (account === "") return all;
     return all.filter(({ targets }) => targets.some(({ accountId }) => accountId === account));
-  }, [data, moves, account]);
-  return { posts, error, refetch, isPending };
+  }, [all, account]);
+  const taken = useMemo(() => takenTimes(all), [all]);
+  return { posts, taken, error, refetch, isPending };
 }
 
 function usePeriod({ view, day, range }: Place, isNarrow: boolean): string {
@@ -87,12 +88,11 @@ function useCalendarKeys(place: Place): void {
 }
 
 /** What a press on an empty place of a day opens: the composer with a time that one can choose. */
-function usePropose(posts: readonly PostSummary[], canWrite: boolean) {
+function usePropose(taken: ReadonlySet<number>, canWrite: boolean) {
   const [, navigate] = useLocation();
   const { zone } = useSettings();
   const rules = useQuery(queueApi.rules()).data?.rules ?? [];
   return (day: string) => {
-    const taken = new Set(posts.map(({ scheduledAt }) => Date.parse(scheduledAt ?? "")));
     const now = Temporal.Now.zonedDateTimeISO(zone);
     const at = proposeTime(rules, taken, Temporal.PlainDate.from(day), now);
     if (canWrite && at !== undefined) navigate(`/posts/new?at=${toInstantText(at)}`);
@@ -107,12 +107,12 @@ export function CalendarScreen() {
   const isNarrow = useIsNarrow();
   const place = usePlace();
   const period = usePeriod(place, isNarrow);
-  const { posts, error, refetch, isPending } = usePosts(place);
+  const { posts, taken, error, refetch, isPending } = usePosts(place);
   // The weeks grow with their posts.
   const isSettled = useIsSettled(isPending);
   const { range, view } = place;
   const cells = useMemo(() => calendarCells(posts, zone, range), [posts, zone, range]);
-  const propose = usePropose(posts, canWrite);
+  const propose = usePropose(taken, canWrite);
   const onPropose = (day: string) =>
     isNarrow && view === "month" ? place.go(Temporal.PlainDate.from(day)) : propose(day);
   const grid = useGrid({ posts, place, canWrite, onPropose });
@@ -130,7 +130,7 @@ export function CalendarScreen() {
       {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {isSettled && (
         <CalendarView
-          {...{ label, cells, place, look, grid, isNarrow, canWrite }}
+          {...{ label, cells, taken, place, look, grid, isNarrow, canWrite }}
           onPropose={propose}
         />
       )}

@@ -25,6 +25,8 @@ import { changeOn } from "./week-lines.ts";
 interface CalendarViewProps {
   readonly label: string;
   readonly cells: readonly DayCell[];
+  /** When posts are due, also those of accounts that are not shown. */
+  readonly taken: ReadonlySet<number>;
   readonly place: Place;
   readonly look: Look;
   readonly grid: Grid;
@@ -84,15 +86,14 @@ function MonthView({ rules, canWrite, ...props }: ViewProps) {
 }
 
 /** The slots of the week that no post has taken, from now on. */
-function useFree({ cells, rules, canWrite }: ViewProps): readonly number[] {
+function useFree({ cells, taken, rules, canWrite }: ViewProps): readonly number[] {
   const nowMs = useNow().epochMilliseconds;
   return useMemo(() => {
     const startMs = Math.max(nowMs, cells[0]?.startMs ?? 0);
     const endMs = cells.at(-1)?.endMs ?? 0;
     if (!canWrite || endMs <= startMs) return [];
-    const taken = new Set(cells.flatMap(({ posts }) => posts.map(({ ms }) => ms)));
     return queueSlots(rules, startMs, endMs).flatMap(({ ms }) => (taken.has(ms) ? [] : [ms]));
-  }, [cells, rules, canWrite, nowMs]);
+  }, [cells, taken, rules, canWrite, nowMs]);
 }
 
 function WeekView(props: ViewProps) {

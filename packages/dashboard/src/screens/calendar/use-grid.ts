@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, type MouseEvent, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { useKeys } from "../../keys/use-keys.ts";
-import { useMovePost } from "../../posts/move-post.ts";
+import { isMovable, useMovePost } from "../../posts/move-post.ts";
 import { whenMoveSent } from "../../posts/pending-moves.ts";
 import { type PostVersion, postsApi } from "../../posts/posts-api.ts";
 import { refusedMove } from "../../posts/refused-moves.ts";
@@ -31,9 +31,12 @@ function isAsSeen(seen: PostSummary, { post }: PostVersion): boolean {
   );
 }
 
-/** A dialog with another time for a post, and the time that it proposes. */
+/**
+ * A dialog with another time for a post, and the time that it proposes. It stays when a live change
+ * takes the post out of the range.
+ */
 interface Moving {
-  readonly id: string;
+  readonly post: PostSummary;
   readonly proposed?: string;
 }
 
@@ -63,7 +66,7 @@ function useDrops(onDraft: (moving: Moving) => void) {
     if (fault !== undefined) return;
     const to = toInstantText(placement.at);
     if (post.status === "draft") {
-      onDraft({ id: post.id, proposed: to });
+      onDraft({ post, proposed: to });
       return;
     }
     const move = { id: post.id, from, to, etag: undefined };
@@ -91,6 +94,10 @@ export function useGrid({ posts, place, canWrite, onPropose }: GridOptions) {
   const [moving, setMoving] = useState<Moving>();
   const find = (id: string) => (canWrite ? posts.find((post) => post.id === id) : undefined);
   const { drag, onPointerDown } = useChipDrag({ find, ...useDrops(setMoving) });
+  const startMove = (id: string) => {
+    const post = find(id);
+    if (post !== undefined && isMovable(post, Date.now())) setMoving({ post });
+  };
   const actions = {
     onPost: (id: string) => navigate(`/posts/${id}`),
     onDay: setOpenDay,
@@ -104,7 +111,7 @@ export function useGrid({ posts, place, canWrite, onPropose }: GridOptions) {
   useKeys({
     m: () => {
       const id = document.activeElement?.closest<HTMLElement>("[data-post]")?.dataset["post"];
-      if (id !== undefined && find(id) !== undefined) setMoving({ id });
+      if (id !== undefined) startMove(id);
     },
   });
   return {
@@ -117,9 +124,9 @@ export function useGrid({ posts, place, canWrite, onPropose }: GridOptions) {
     dropDay: drag?.day,
     openDay,
     closeDay: () => setOpenDay(undefined),
-    moving: posts.find(({ id }) => id === moving?.id),
+    moving: moving?.post,
     proposed: moving?.proposed,
-    startMove: (id: string) => setMoving({ id }),
+    startMove,
     endMove: () => setMoving(undefined),
     onSlot: actions.onSlot,
   };

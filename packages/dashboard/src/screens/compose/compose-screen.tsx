@@ -14,7 +14,7 @@ import { composeWords } from "./compose-words.ts";
 import { Composer } from "./composer.tsx";
 import { toWriters } from "./composition.ts";
 import type { DraftMedia } from "./draft.ts";
-import { readSeed } from "./seed.ts";
+import { readSeed, slotOf } from "./seed.ts";
 
 /** Files that another screen hands over with the way here. */
 interface Handed {
@@ -57,6 +57,8 @@ function LoadedComposer({ id, title }: LoadedComposerProps) {
     return <Redirect to={`/posts/${base.post.id}`} replace />;
   return (
     <Composer
+      // Another draft at the same path, such as that of "New post", is another composer.
+      key={base?.post.id ?? slotOf(seed)}
       title={title}
       writers={writers}
       base={base}

@@ -58,7 +58,6 @@ export const composeKo: typeof composeEn = {
   titleHint: "동영상 위에 표시됩니다",
   privacy: "공개 범위",
   privacyDefault: "계정 설정대로",
-  privacies: { public: "공개", unlisted: "일부 공개", private: "비공개" },
   tagsLabel: "태그",
   addTag: "추가",
   removeTag: (tag) => `${tag} 삭제`,

@@ -169,10 +169,14 @@ function useOwnDraft({ base, seed, from, handed, writers }: ComposerProps) {
   return { handle, restart };
 }
 
-/** What the address proposed lies in the draft now: a reload must not propose it again. */
-function useCleanAddress(seed: Seed): void {
+/**
+ * What the address proposed lies in the draft now: a reload must not propose it again. The post
+ * that the draft began from stays, as it names the draft.
+ */
+function useCleanAddress({ text, accountIds, at, from }: Seed): void {
   const [path, navigate] = useLocation();
-  const isSpent = seed.text !== undefined || seed.accountIds.length > 0 || seed.at !== undefined;
+  const isSeeded = text !== undefined || accountIds.length > 0 || at !== undefined;
+  const isSpent = isSeeded && from === undefined;
   useEffect(() => {
     if (isSpent) navigate(path, { replace: true });
   }, [isSpent, path, navigate]);

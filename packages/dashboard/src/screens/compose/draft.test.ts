@@ -9,6 +9,7 @@ import {
   toContent,
   withAccount,
   withOwn,
+  withReadyMedia,
   withoutOwn,
 } from "./draft.ts";
 
@@ -118,4 +119,24 @@ test("parts of a platform become parts of each of its accounts, and those of the
 test("the texts of a draft are the one for all and those of single accounts", () => {
   const own = { a: { content: "For a" }, b: { title: "Title only" } };
   expect(textsOf({ text: "For all", own })).toEqual(["For all", "For a"]);
+});
+
+test("files stand in the order in which they were chosen, whichever is ready first, after those that were there", () => {
+  const orders = new Map([
+    ["b", 2],
+    ["c", 3],
+    ["a", 1],
+  ]);
+  const before: Draft = { ...draft, media: [file("old")] };
+  const after = [...orders.keys()].reduce(
+    (all, id) => withReadyMedia(all, file(id), orders),
+    before,
+  );
+  expect(after.media.map(({ id }) => id)).toEqual(["old", "a", "b", "c"]);
+  const moved = withReadyMedia(moveMedia(before, 0, 0), file("c"), orders);
+  expect(withReadyMedia(moved, file("a"), orders).media.map(({ id }) => id)).toEqual([
+    "old",
+    "a",
+    "c",
+  ]);
 });

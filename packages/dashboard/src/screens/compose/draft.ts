@@ -122,6 +122,21 @@ export function withoutAccounts(draft: Draft, accountIds: readonly string[]): Dr
   return { ...draft, accountIds: draft.accountIds.filter((id) => !accountIds.includes(id)) };
 }
 
+/**
+ * Adds a file before those that were chosen after it and were ready earlier. Of those that were
+ * there before there is no order.
+ */
+export function withReadyMedia(
+  draft: Draft,
+  added: DraftMedia,
+  orders: ReadonlyMap<string, number>,
+): Draft {
+  const order = orders.get(added.id) ?? Number.POSITIVE_INFINITY;
+  const later = draft.media.findIndex(({ id }) => (orders.get(id) ?? 0) > order);
+  const at = later === -1 ? draft.media.length : later;
+  return { ...draft, media: draft.media.toSpliced(at, 0, added) };
+}
+
 export function moveMedia(draft: Draft, from: number, to: number): Draft {
   const media = [...draft.media];
   const [moved] = media.splice(from, 1);

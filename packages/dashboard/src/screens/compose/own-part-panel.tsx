@@ -5,6 +5,7 @@ import { Field, FieldError, Input, Switch, TextArea } from "../../kit/field.tsx"
 import { Segments } from "../../kit/segments.tsx";
 import { accountNameOf } from "../../posts/account-name.ts";
 import { AccountWho } from "../../posts/account-who.tsx";
+import { postWords } from "../../posts/post-words.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
 import { composeWords } from "./compose-words.ts";
@@ -93,6 +94,7 @@ const PRIVACIES = ["public", "unlisted", "private"] as const;
 
 function PrivacyField({ writer }: PanelProps) {
   const words = useWords(composeWords);
+  const { privacies } = useWords(postWords);
   const { part, set } = useOwn(writer);
   const error = useFieldError(writer, "privacy");
   const offered = PRIVACIES.filter((each) => writer.rules.privacy.includes(each));
@@ -102,7 +104,7 @@ function PrivacyField({ writer }: PanelProps) {
       <Segments
         label={words.privacy}
         value={part.privacy ?? (writer.rules.privacyNoDefault === true ? "" : "public")}
-        segments={offered.map((value) => ({ value, label: words.privacies[value] }))}
+        segments={offered.map((value) => ({ value, label: privacies[value] }))}
         onChange={(value) => set({ privacy: value === "" ? undefined : value })}
       />
       {error !== undefined && <FieldError>{error}</FieldError>}

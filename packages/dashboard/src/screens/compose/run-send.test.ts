@@ -153,3 +153,11 @@ test("a request without an answer is sent again for 23 h, and later only as anot
   draft = { ...draft, sentAt: undefined };
   expect(await send()).toEqual({ kind: "outdated" });
 });
+
+test("a post at a time that is not complete is not sent, as it would be published at once", async () => {
+  const when = { ...whenAt(AT, "UTC"), date: "" };
+  const draft = { ...emptyDraft(when), text: "Later", accountIds: ["a"] };
+  const deps = { base: undefined, slot: undefined, keepAttempts: () => {}, onVersion: () => {} };
+  expect(await runSend(draft, { as: "send" }, deps)).toMatchObject({ kind: "refused" });
+  expect(requests).toEqual([]);
+});

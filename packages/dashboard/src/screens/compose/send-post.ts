@@ -18,7 +18,7 @@ export interface SendOptions {
 /** The request of a new post. Fields that say nothing are left out, as two tabs must agree. */
 export function toRequest(draft: Draft, { as, force }: SendOptions): CreatePost {
   const { content, accountIds, mediaIds, options } = toContent(draft);
-  const scheduledAt = scheduledAtOf(draft.when);
+  const scheduledAt = as === "send" ? timeToSend(draft) : scheduledAtOf(draft.when);
   return {
     content,
     accountIds,
@@ -29,6 +29,14 @@ export function toRequest(draft: Draft, { as, force }: SendOptions): CreatePost 
     ...(as === "send" && draft.when.kind === "slot" ? { queueSlot: true } : {}),
     ...(force === true ? { force: true } : {}),
   };
+}
+
+/** Throws while the time is not complete: without a time the post would be published at once. */
+function timeToSend({ when }: Draft): string | undefined {
+  const at = scheduledAtOf(when);
+  if (when.kind === "at" && at === undefined)
+    throw new Error("the time of the post is not complete");
+  return at;
 }
 
 /**

@@ -1,18 +1,20 @@
 import type { PostDetail } from "@postrider/client";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useUploads } from "../../media/use-uploads.ts";
 import type { Composition } from "./composition.ts";
 import { DescribeDialog } from "./describe-dialog.tsx";
-import { type DraftMedia, toDraftMedia } from "./draft.ts";
+import { type DraftMedia, toDraftMedia, withReadyMedia } from "./draft.ts";
 import { useMediaUrls } from "./use-media-urls.ts";
 
 /** The files of the draft: those on their way, their addresses, and their descriptions. */
 export function useMedia({ draft, change }: Composition, post: PostDetail | undefined) {
   const { urlOf, know } = useMediaUrls(draft.media, post?.media ?? []);
   const [described, setDescribed] = useState<DraftMedia>();
-  const uploads = useUploads((ready) => {
+  const orders = useRef(new Map<string, number>());
+  const uploads = useUploads((ready, order) => {
     know(ready);
-    change((before) => ({ ...before, media: [...before.media, toDraftMedia(ready)] }));
+    orders.current.set(ready.id, order);
+    change((before) => withReadyMedia(before, toDraftMedia(ready), orders.current));
   });
   const save = (altText: string | null) =>
     change((before) => ({

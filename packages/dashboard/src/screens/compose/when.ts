@@ -1,5 +1,5 @@
 import { placeReading, type Reading } from "../../posts/date-time-fields.tsx";
-import { placeInZone, toInstantText, toZoned } from "../../time/place-in-zone.ts";
+import { isSecondReading, toInstantText, toZoned } from "../../time/place-in-zone.ts";
 
 /** When a post goes out. The reading of the clock is kept as it was written, with its zone. */
 export interface When extends Reading {
@@ -20,9 +20,7 @@ export function whenAt(instant: string, zone: string): When {
 
 function readingOf(at: Temporal.ZonedDateTime): Omit<When, "kind"> {
   const time = at.toPlainTime().toString({ smallestUnit: "minute" });
-  const placed = placeInZone(at.toPlainDateTime(), at.timeZoneId);
-  const later =
-    placed.kind === "doubled" && placed.later.epochMilliseconds === at.epochMilliseconds;
+  const later = isSecondReading(at);
   return { date: at.toPlainDate().toString(), time, zone: at.timeZoneId, later };
 }
 

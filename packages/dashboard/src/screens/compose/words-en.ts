@@ -62,7 +62,6 @@ export const composeEn = {
   titleHint: "Shown above the video",
   privacy: "Who sees it",
   privacyDefault: "As the account is set",
-  privacies: { public: "Public", unlisted: "Unlisted", private: "Private" },
   tagsLabel: "Tags",
   addTag: "Add",
   removeTag: (tag: string) => `Remove ${tag}`,

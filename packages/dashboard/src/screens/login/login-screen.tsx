@@ -19,13 +19,10 @@ import { WithCommand } from "./with-command.tsx";
 /** The way in: a login link, whose token is in the fragment and so in no log, or an API key. */
 export function LoginScreen() {
   const words = useWords(loginWords);
-  const [token] = useState(() => location.hash.slice(1));
+  const token = useToken();
   const enter = useEnter();
   useEffect(() => {
     document.title = `${words.tab} · Postrider`;
-    // The token leaves the address, and with it the history of the browser.
-    if (location.hash !== "")
-      history.replaceState(history.state, "", location.pathname + location.search);
   }, [words]);
   return (
     <main className={css.door}>
@@ -34,11 +31,35 @@ export function LoginScreen() {
           <Mark />
           <b className={css.name}>Postrider</b>
         </div>
-        {token === "" ? <KeyCard onEnter={enter} /> : <LinkCard token={token} onEnter={enter} />}
+        {token === "" ? (
+          <KeyCard onEnter={enter} />
+        ) : (
+          <LinkCard key={token} token={token} onEnter={enter} />
+        )}
         <Languages />
       </div>
     </main>
   );
+}
+
+/**
+ * The token of the link; empty without one. Another link that is opened in the same tab changes
+ * only the fragment, for which the browser does not load the page again.
+ */
+function useToken(): string {
+  const [token, setToken] = useState(() => location.hash.slice(1));
+  useEffect(() => {
+    const take = () => {
+      if (location.hash === "") return;
+      setToken(location.hash.slice(1));
+      // The token leaves the address, and with it the history of the browser.
+      history.replaceState(history.state, "", location.pathname + location.search);
+    };
+    take();
+    addEventListener("hashchange", take);
+    return () => removeEventListener("hashchange", take);
+  }, []);
+  return token;
 }
 
 /** Opens what was asked for before the login; only paths of the dashboard. */

@@ -1,12 +1,13 @@
-import type { PlatformId, PostDetail } from "@postrider/client";
+import type { PlatformId, PostDetail, PostOption } from "@postrider/client";
 import { Copy, SquarePen } from "lucide-react";
-import { useState } from "react";
+import { Fragment, useState } from "react";
 import { LinkButton } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { PLATFORMS, PlatformTile } from "../../kit/platform-tile.tsx";
 import { Picture } from "../../media/picture.tsx";
 import { langOf } from "../../posts/lang-of.ts";
 import { isPlanned } from "../../posts/move-post.ts";
+import { postWords } from "../../posts/post-words.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords } from "./detail-words.ts";
@@ -37,7 +38,7 @@ export function SentCard({ post }: { readonly post: PostDetail }) {
             ))}
           </div>
         )}
-        <OwnTexts post={post} />
+        <OwnParts post={post} />
       </div>
     </Card>
   );
@@ -57,15 +58,42 @@ function Again({ id, isPlanned }: { readonly id: string; readonly isPlanned: boo
   );
 }
 
-/** An override is named after a platform or after one account. */
-function OwnTexts({ post: { options, targets } }: { readonly post: PostDetail }) {
-  return Object.entries(options).map(([name, { content }]) => {
+/** What an account gets besides the text is named after its platform or after the account. */
+function OwnParts({ post: { options, targets } }: { readonly post: PostDetail }) {
+  return Object.entries(options).map(([name, option]) => {
     const target = targets.find(({ accountId }) => accountId === name);
     const platform = target?.platform ?? (name as PlatformId);
-    return content === undefined || !(platform in PLATFORMS) ? null : (
-      <OwnText key={name} platform={platform} content={content} />
+    if (!(platform in PLATFORMS)) return null;
+    return (
+      <Fragment key={name}>
+        <OwnFields platform={platform} option={option} />
+        {option.content !== undefined && <OwnText platform={platform} content={option.content} />}
+      </Fragment>
     );
   });
+}
+
+interface OwnFieldsProps {
+  readonly platform: PlatformId;
+  readonly option: PostOption;
+}
+
+/** The title, who sees it, and the tags, as far as they were set. */
+function OwnFields({ platform, option: { title, privacy, tags = [] } }: OwnFieldsProps) {
+  const { privacies } = useWords(postWords);
+  const facts = [privacy && privacies[privacy], tags.join(", ")];
+  const text = facts.filter(Boolean).join(" · ");
+  if (title === undefined && text === "") return null;
+  return (
+    <p className="sm row">
+      <PlatformTile platform={platform} />
+      <span className="sr">{PLATFORMS[platform].name}</span>
+      <span>
+        {title !== undefined && <b lang={langOf(title)}>{title}</b>}{" "}
+        <span className="muted xs">{text}</span>
+      </span>
+    </p>
+  );
 }
 
 function OwnText({
