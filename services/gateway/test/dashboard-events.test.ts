@@ -42,6 +42,7 @@ async function open(
         },
       },
       accounts: { disconnectAccount: () => ({ revocation: "unconfirmed" }) },
+      posts: { validatePost: () => ({ targets: [] }) },
       streamLimits: { ...STREAM_LIMITS, gatherMs: 5, ...limits },
       hasEnded,
     },
@@ -148,6 +149,18 @@ test("a change through this gateway is a hint although it makes no event", async
   const answer = await server.app.inject({ method: "DELETE", url, headers: SESSION_HEADERS });
   expect(answer.statusCode).toBe(204);
   await eventually(() => expect(events.at(-1)).toEqual({ type: "account", id: POST_ID }));
+});
+
+test("a question that is sent as POST is no hint: the page asks it while a person writes", async () => {
+  const server = await open();
+  const { events } = await server.connect();
+  const send = (method: "POST" | "DELETE", url: string, payload?: object) =>
+    server.app.inject({ method, url, headers: SESSION_HEADERS, ...(payload && { payload }) });
+  const content = { content: "any", accountIds: [POST_ID] };
+  expect((await send("POST", "/api/v1/posts/validate", content)).statusCode).toBe(200);
+  await send("DELETE", `/api/v1/accounts/${POST_ID}`);
+  await eventually(() => expect(events.at(-1)).toEqual({ type: "account", id: POST_ID }));
+  expect(events.map(({ type }) => type)).not.toContain("post");
 });
 
 test("a gap and very many hints at once make the pages read again", async () => {

@@ -62,16 +62,18 @@ export function registerEventRoutes(app: FastifyInstance, deps: Deps): void {
 /** For all routes of the server, not only those of the dashboard. */
 function addOwnChanges(app: FastifyInstance, streams: EventStreams): void {
   app.addHook("onResponse", (request, reply, done) => {
-    const { caller, method } = request;
-    const isChange = method !== "GET" && method !== "HEAD" && reply.statusCode < 300;
-    const type = isChange ? changedBy(request) : undefined;
+    const { caller } = request;
+    const type = reply.statusCode < 300 ? changedBy(request) : undefined;
     if (caller !== undefined && type !== undefined)
       streams.send(caller.workspaceId, { type, id: idIn(request) });
     done();
   });
 }
 
-function changedBy({ url }: FastifyRequest): DashboardEventType | undefined {
+/** A question that is sent as `POST`, such as the validation of a post, changes nothing. */
+function changedBy({ url, method, routeOptions }: FastifyRequest): DashboardEventType | undefined {
+  const isQuestion = routeOptions.config.scope?.endsWith(":read") === true;
+  if (method === "GET" || method === "HEAD" || isQuestion) return undefined;
   const prefix = [API_PATH, DASHBOARD_API_PATH].find((each) => url.startsWith(each));
   const rest = prefix === undefined ? "" : url.slice(prefix.length).replace(/^\//, "");
   return CHANGED.get(rest.split(/[/?]/, 1)[0] ?? "");
