@@ -8,7 +8,12 @@ import {
 import { Status } from "@postrider/rest/dashboard/status";
 import { conflict } from "@postrider/shared/errors";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { createDashboardServer, expectForm, withoutScope } from "./dashboard-fixture.ts";
+import {
+  createDashboardServer,
+  expectForm,
+  SESSION_HEADERS,
+  withoutScope,
+} from "./dashboard-fixture.ts";
 import { summary } from "./error-body.ts";
 import { ACCOUNT_ID, postOf, POST_ID, POST_RECORD, WORKSPACE_ID } from "./fixture.ts";
 
@@ -98,6 +103,18 @@ test("the cures have words for every code, and need no scope", async () => {
   const answer = await server.send({ url: "/cures" }, { scopes: [] });
   expect(answer.statusCode).toBe(200);
   expectForm(CureList, answer.json());
+});
+
+test("pages that read the same list or overview at once share calls", async () => {
+  const ask = (url: string) =>
+    server.app.inject({ url, headers: SESSION_HEADERS }).then(({ statusCode }) => statusCode);
+  for (const url of ["/app/api/overview", "/api/v1/posts?limit=20"]) {
+    await server.send({ url: "/cures" });
+    expect(new Set(await Promise.all(Array.from({ length: 20 }, () => ask(url))))).toEqual(
+      new Set([200]),
+    );
+    expect(server.seen().length).toBeLessThanOrEqual(10);
+  }
 });
 
 test("the words of a list of posts have the cause, the platform's own words and the cure", async () => {

@@ -19,6 +19,7 @@ import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance } from "fastify";
 import { type Static, Type } from "typebox";
 import type { PostReader } from "#src/clients/post-reader.ts";
+import { createSharedReads } from "#src/clients/shared-reads.ts";
 import { defined } from "#src/http/defined.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
@@ -115,9 +116,11 @@ export function registerPostRoutes(api: FastifyInstance, deps: Deps): void {
 }
 
 function registerOverview(api: FastifyInstance, { overview }: Deps): void {
+  const shared = createSharedReads<{ readonly json: string }>();
   api.get("/overview", dashboardRoute({ scope: "posts:read" }), async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    return sendJson(reply, (await overview.getOverview({ workspaceId })).json);
+    const { json } = await shared(workspaceId, () => overview.getOverview({ workspaceId }));
+    return sendJson(reply, json);
   });
 }
 
@@ -128,10 +131,11 @@ function registerCalendar(api: FastifyInstance, { posts }: Deps): void {
     answerBytes: ANSWER_BYTES.page,
   });
   type Route = { Querystring: Static<typeof CalendarQuery> };
+  const shared = createSharedReads<{ readonly json: string }>();
   api.get<Route>("/posts", list, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    const filter = defined(request.query);
-    const { json } = await posts.listPosts({ workspaceId, limit: MAX_LISTED, ...filter });
+    const wanted = { workspaceId, limit: MAX_LISTED, ...defined(request.query) };
+    const { json } = await shared(JSON.stringify(wanted), () => posts.listPosts(wanted));
     return sendJson(reply, json);
   });
 }

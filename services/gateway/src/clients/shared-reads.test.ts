@@ -1,0 +1,44 @@
+import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
+import { expect, test } from "vitest";
+import { createSharedReads } from "#src/clients/shared-reads.ts";
+
+/** Calls that end when the test says so. */
+function recordCalls() {
+  const calls: (PromiseWithResolvers<string> & { readonly requestId: string | undefined })[] = [];
+  const read = () => {
+    const call = Promise.withResolvers<string>();
+    calls.push({ ...call, requestId: findContext()?.requestId });
+    return call.promise;
+  };
+  return { calls, read };
+}
+
+test("equal reads that are asked while a call is under way are answered by one further call, which begins after it", async () => {
+  const { calls, read } = recordCalls();
+  const shared = createSharedReads<string>();
+  const ask = (requestId: string) => runInContext({ requestId }, () => shared("w", read));
+  const [first, second, third] = [ask("a"), ask("b"), ask("c")];
+  expect(calls.map(({ requestId }) => requestId)).toEqual(["a"]);
+  calls[0]?.resolve("before");
+  expect(await first).toBe("before");
+  await expect.poll(() => calls.map(({ requestId }) => requestId)).toEqual(["a", "b,c"]);
+  calls[1]?.resolve("after");
+  expect(await Promise.all([second, third])).toEqual(["after", "after"]);
+  const alone = ask("d");
+  expect(calls).toHaveLength(3);
+  calls[2]?.resolve("alone");
+  expect(await alone).toBe("alone");
+});
+
+test("a call that fails fails neither the next one nor reads of something else", async () => {
+  const { calls, read } = recordCalls();
+  const shared = createSharedReads<string>();
+  const [first, second, other] = [shared("w", read), shared("w", read), shared("v", read)];
+  expect(calls).toHaveLength(2);
+  calls[0]?.reject(new Error("unavailable"));
+  await expect(first).rejects.toThrow("unavailable");
+  await expect.poll(() => calls.length).toBe(3);
+  calls[1]?.resolve("other");
+  calls[2]?.resolve("next");
+  expect(await Promise.all([second, other])).toEqual(["next", "other"]);
+});
