@@ -1,0 +1,64 @@
+import { fileURLToPath } from "node:url";
+import fastify, { type RouteOptions } from "fastify";
+import type { TSchema } from "typebox";
+import { expect, test } from "vitest";
+import { registerDashboard } from "#src/routes/dashboard/routes.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+
+interface Schemas {
+  readonly querystring?: TSchema;
+  readonly body?: TSchema;
+}
+
+/** All routes of the dashboard, which no request reaches. */
+async function listRoutes(): Promise<readonly RouteOptions[]> {
+  const routes: RouteOptions[] = [];
+  const app = fastify({
+    exposeHeadRoutes: false,
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => () => () => true,
+        buildSerializer: () => () => String,
+      },
+    },
+  });
+  app.addHook("onRoute", (route) => void routes.push(route));
+  registerDashboard(app, { dashboardFolder: "/no/dashboard" } as ServerDeps);
+  await app.ready();
+  return routes;
+}
+
+/** What OpenAPI says of a route, as far as it tells where its requests take ids. */
+function describe({ url, schema }: RouteOptions) {
+  const { querystring, body } = (schema ?? {}) as Schemas;
+  const query = (querystring as { properties?: Record<string, TSchema> } | undefined)?.properties;
+  const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    in: "path",
+    name,
+    schema: { type: "string" },
+  }));
+  const inQuery = Object.entries(query ?? {}).map(([name, each]) => ({
+    in: "query",
+    name,
+    schema: each,
+  }));
+  return {
+    parameters: [...inPath, ...inQuery],
+    ...(body && { requestBody: { content: { "application/json": { schema: body } } } }),
+  };
+}
+
+// The end-to-end test of isolation reads the snapshot, and fails for a route that it does not know.
+test("the list of the dashboard's routes and of what their requests take matches the committed snapshot", async () => {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const route of await listRoutes()) {
+    const path = route.url.replaceAll(/:(\w+)/g, "{$1}");
+    const method = String(route.method);
+    const operationId = `${method} ${path.replace("/app/api", "")}`;
+    (paths[path] ??= {})[method.toLowerCase()] = { operationId, ...describe(route) };
+  }
+  const document = { paths, components: { schemas: {} } };
+  await expect(`${JSON.stringify(document, undefined, 2)}\n`).toMatchFileSnapshot(
+    fileURLToPath(new URL("../dashboard-routes.json", import.meta.url)),
+  );
+});
