@@ -20,7 +20,11 @@ import { useSharedSystem } from "./support/system/system.ts";
 const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
 const receiver = await startReceiver(system.webhookPorts.screens);
 const tenant = await openTenant(system);
-const { postId, plannedId, accountIds } = await fillWithHostileTexts(system, tenant, receiver);
+const { postId, plannedId, titledId, accountIds } = await fillWithHostileTexts(
+  system,
+  tenant,
+  receiver,
+);
 afterAll(async () => {
   await browser.close();
   await receiver[Symbol.asyncDispose]();
@@ -85,12 +89,36 @@ const STOPS: readonly Stop[] = [
     act: (page) => page.getByRole("tab").nth(1).click(),
     shows: ["account name"],
   },
+  {
+    name: "a draft with a title and tags",
+    path: `/posts/${titledId}/edit`,
+    act: (page) => page.getByRole("tab").nth(1).click(),
+    shows: ["title", "tag", "account name"],
+  },
   { name: "a file from an address", act: press(/^(Import from address|주소에서 가져오기)$/) },
   { name: "the month", path: "/calendar", showsWide: ["planned post"] },
   { name: "the week", path: "/calendar?view=week", shows: ["post"] },
   { name: "the list of days", path: "/calendar?view=list", shows: ["planned post"] },
   { name: "the queue slots", path: "/queue", shows: ["queue rule"] },
   { name: "a queue rule", act: press(/^Edit|편집$/), shows: ["queue rule"] },
+  {
+    name: "a notice",
+    path: "/queue",
+    act: async (page) => {
+      await press(/^(Pause|Resume) “|” (일시 중지|다시 시작)$/)(page);
+      await page.getByRole("status").getByText(hostile("queue rule")).waitFor();
+    },
+    shows: ["queue rule"],
+  },
+  {
+    name: "the notices of this visit",
+    act: async (page) => {
+      await press(/^(More|더보기)$|<b>workspace name<\/b>/)(page);
+      const notices = page.getByRole("region", { name: /^(Notices|알림)$/ });
+      await notices.getByText(hostile("queue rule")).first().waitFor();
+    },
+    shows: ["workspace name", "queue rule"],
+  },
   { name: "the files", path: "/media", shows: ["file name"] },
   {
     name: "a file",
@@ -101,7 +129,7 @@ const STOPS: readonly Stop[] = [
   {
     name: "a conversation",
     act: (page) => page.locator("[data-row]").first().click(),
-    shows: ["comment", "author"],
+    shows: ["comment", "author", "own reply"],
   },
   {
     name: "the automations",
@@ -135,6 +163,16 @@ const STOPS: readonly Stop[] = [
     name: "a delivery",
     act: (page) => page.getByRole("row", { name: /webhook.test/ }).click(),
     shows: ["webhook answer"],
+  },
+  {
+    name: "the headers of a delivery",
+    act: (page) => page.getByRole("tab", { name: /^(Headers|헤더)$/ }).click(),
+    shows: ["webhook header"],
+  },
+  {
+    name: "what a delivery sent",
+    act: (page) => page.getByRole("tab", { name: /^(What we sent|보낸 내용)$/ }).click(),
+    shows: ["webhook payload"],
   },
   { name: "an endpoint", act: press(/^(Edit|편집)$/), shows: ["endpoint"] },
   {
@@ -205,7 +243,12 @@ async function findFaults(page: Page, stop: Stop, look: Look): Promise<readonly 
   const see = () => page.evaluate<Seen>(SEE);
   const findMissing = async () => {
     const { texts } = await see();
-    return expected.filter((field) => !texts.includes(hostile(field)));
+    // What is JSON is shown as it was sent.
+    return expected.filter((field) =>
+      [hostile(field), JSON.stringify(hostile(field)).slice(1, -1)].every(
+        (text) => !texts.includes(text),
+      ),
+    );
   };
   const missing = await expect
     .poll(findMissing)

@@ -23,10 +23,15 @@ export interface ReceivedEvent {
 export interface Receiver extends Listening {
   readonly requests: readonly ReceivedRequest[];
   /**
-   * Sets the HTTP status and the body with which the receiver answers requests to this path;
-   * before, and for every other path, it is 200 without a body.
+   * Sets the HTTP status, the body and the headers with which the receiver answers requests to this
+   * path; before, and for every other path, it is 200 without a body.
    */
-  answer(path: string, status: number, body?: string): void;
+  answer(
+    path: string,
+    status: number,
+    body?: string,
+    headers?: Readonly<Record<string, string>>,
+  ): void;
   /**
    * Sets how many milliseconds after its arrival a request to this path is answered; before, and
    * for every other path, it is 0.
@@ -38,10 +43,16 @@ export interface Receiver extends Listening {
   whenEvent(path: string, type: string): Promise<ReceivedEvent>;
 }
 
+interface Given {
+  readonly status: number;
+  readonly body: string;
+  readonly given: Readonly<Record<string, string>>;
+}
+
 /** Starts a receiver of webhooks on the given port, or on a free one. */
 export async function startReceiver(listenOn = 0): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
-  const answers = new Map<string, { readonly status: number; readonly body: string }>();
+  const answers = new Map<string, Given>();
   const delays = new Map<string, number>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -50,8 +61,8 @@ export async function startReceiver(listenOn = 0): Promise<Receiver> {
       const path = request.url ?? "";
       const headers = request.headers as Record<string, string>;
       requests.push({ path, headers, body: Buffer.concat(chunks).toString("utf8") });
-      const { status, body } = answers.get(path) ?? { status: 200, body: "" };
-      const answer = () => response.writeHead(status).end(body);
+      const { status, body, given } = answers.get(path) ?? { status: 200, body: "", given: {} };
+      const answer = () => response.writeHead(status, { ...given }).end(body);
       const delayMs = delays.get(path);
       if (delayMs === undefined) answer();
       else setTimeout(answer, delayMs);
@@ -65,7 +76,8 @@ export async function startReceiver(listenOn = 0): Promise<Receiver> {
   return {
     ...listening,
     requests,
-    answer: (path, status, body = "") => void answers.set(path, { status, body }),
+    answer: (path, status, body = "", given = {}) =>
+      void answers.set(path, { status, body, given }),
     delay: (path, ms) => void delays.set(path, ms),
     eventsAt,
     whenEvent: (path, type) =>

@@ -2,7 +2,7 @@ import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import type { Receiver } from "../observers/receiver.ts";
 import type { SharedSystem } from "../system/system.ts";
 import { activeRule } from "./automations.ts";
-import { commentsOn, justAfterNow, publishOn } from "./engagement.ts";
+import { actionsOn, commentsOn, justAfterNow, publishOn } from "./engagement.ts";
 import { upload } from "./media.ts";
 import { create, HOUR_MS, inMs, whenPost } from "./posts.ts";
 import type { Tenant } from "./tenant.ts";
@@ -20,6 +20,9 @@ const FIELDS = [
   "description",
   "comment",
   "author",
+  "own reply",
+  "title",
+  "tag",
   "rule",
   "keyword",
   "excluded word",
@@ -27,6 +30,8 @@ const FIELDS = [
   "queue rule",
   "endpoint",
   "webhook answer",
+  "webhook header",
+  "webhook payload",
   "key",
   "pause",
 ] as const;
@@ -47,6 +52,7 @@ const LINK = "javascript:hit()";
 export interface HostileWorkspace {
   readonly postId: string;
   readonly plannedId: string;
+  readonly titledId: string;
   readonly accountIds: readonly string[];
 }
 
@@ -57,29 +63,30 @@ export async function fillWithHostileTexts(
   receiver: Receiver,
 ): Promise<HostileWorkspace> {
   const [bluesky, x] = await Promise.all([tenant.connect("bluesky"), tenant.connect("x")]);
-  const tiktok = await tenant.connect("tiktok");
+  const [tiktok, youtube] = [await tenant.connect("tiktok"), await tenant.connect("youtube")];
   await subscribe(tenant, receiver);
-  const [postId, plannedId] = await Promise.all([
+  const [postId, plannedId, titledId] = await Promise.all([
     publishInPart(tenant, bluesky, x),
     plan(tenant, bluesky, tiktok),
+    draftWithTitle(tenant, youtube),
     addComments(system, tenant),
   ]);
   const here = ["--workspace", tenant.id];
   await system.operate("key", "create", ...here, "--scopes", "all", "--name", hostile("key"));
   await rename(system, tenant);
   await system.operate("pause", ...here, "--reason", hostile("pause"));
-  return { postId, plannedId, accountIds: [bluesky, x, tiktok] };
+  return { postId, plannedId, titledId, accountIds: [bluesky, x, tiktok] };
 }
 
 async function subscribe({ api }: Tenant, receiver: Receiver): Promise<void> {
   const path = "/hostile";
-  receiver.answer(path, 500, hostile("webhook answer"));
+  receiver.answer(path, 500, hostile("webhook answer"), { "x-note": hostile("webhook header") });
   const events = ["webhook.test"];
   const body = { url: receiver.url + path, events, description: hostile("endpoint") };
   await api.call("POST", "/webhooks", { body });
 }
 
-/** A comment that a rule answers. */
+/** A comment that a rule answers, and its owner too. */
 async function addComments(system: SharedSystem, tenant: Tenant): Promise<void> {
   const media = await publishOn(tenant, "instagram", { content: "Opening hours" });
   await activeRule(tenant, media.accountId, {
@@ -89,12 +96,20 @@ async function addComments(system: SharedSystem, tenant: Tenant): Promise<void> 
     message: hostile("private reply"),
   });
   const { api } = tenant;
-  await system.simulator.addComment(media, {
+  const comment = await system.simulator.addComment(media, {
     text: `${hostile("comment")} What is the price?`,
     author: hostile("author"),
     createdAt: justAfterNow(),
   });
   await api.call("GET", commentsOn(media));
+  const reply = { type: "reply", text: hostile("own reply") };
+  await api.call("POST", actionsOn(media, comment), { body: reply });
+}
+
+async function draftWithTitle({ api }: Tenant, youtube: string): Promise<string> {
+  const options = { [youtube]: { title: hostile("title"), tags: [hostile("tag")] } };
+  const draft = { content: "A video", accountIds: [youtube], isDraft: true, options };
+  return (await create(api, draft)).id;
 }
 
 async function publishInPart(tenant: Tenant, good: string, bad: string): Promise<string> {
@@ -148,6 +163,11 @@ async function rename({ sql }: SharedSystem, { id }: Tenant): Promise<void> {
     await tx`
       update posts.targets set error_message = ${words}
       where workspace_id = ${id} and error_code is not null`;
+    // No event has a text of a user yet.
+    await tx`
+      update delivery.webhook_events
+      set payload = (payload::jsonb || jsonb_build_object('note', ${hostile("webhook payload")}::text))::text
+      where workspace_id = ${id}`;
     await tx`
       update posts.target_attempts set message = ${words}
       where target_id in (select id from posts.targets where workspace_id = ${id}) and message <> ''`;
