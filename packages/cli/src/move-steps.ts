@@ -26,8 +26,8 @@ export interface MoveState {
   /** Whether the folder has a complete export. */
   readonly hasExport: boolean;
   /**
-   * Whether the source was restored within 15 minutes: what becomes due is searched for before it is
-   * sent, but in the other cell it would not be.
+   * Whether the source was restored within 15 minutes: what becomes due is searched for before it
+   * is sent, but in the other cell it would not be.
    */
   readonly isJustRestored: boolean;
   /** Whether the source is to leave the workspace to the target, which works, without a copy. */

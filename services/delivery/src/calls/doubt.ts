@@ -18,6 +18,21 @@ export interface DoubtfulTable {
 const RECENT_MINUTES = 30;
 const BATCH = 500;
 
+/** Whether calls are read at all: after a restore, or if an import has brought uncertain ones. */
+function isAnyDue(sql: ISql, table: Pick<CallTable<never, never>, "rows">, isThorough: boolean) {
+  return sql`(
+    select r.restored_at is not null
+      and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
+      or exists (
+        select from ${table.rows(sql)} o
+        where o.is_doubtful
+        and o.status in ('queued', 'working', 'unknown', 'reconciling')
+        and o.wake_at <= now()
+      )
+    from deployment r
+  )`;
+}
+
 /**
  * A ready call becomes `unknown` if a sending that the restored data does not contain may have
  * taken effect. It is searched for only when every call that was open at the restore has ended. The
@@ -30,19 +45,8 @@ export async function doubtCalls<Key extends object>(
   callMs: number,
   isThorough: boolean,
 ): Promise<boolean> {
-  const isDue = sql`(
-    select r.restored_at is not null
-      and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
-      or exists (
-        select from ${table.rows(sql)} o
-        where o.is_doubtful
-        and o.status in ('queued', 'working', 'unknown', 'reconciling')
-        and o.wake_at <= now()
-      )
-    from deployment r
-  )`;
   const result = await sql`
-    with doubtful as (${table.doubtful(sql, isDue, BATCH)}),
+    with doubtful as (${table.doubtful(sql, isAnyDue(sql, table, isThorough), BATCH)}),
     -- One look by key for each: a join would read all unfinished calls even if none is doubtful.
     locked as (
       select l.*

@@ -98,7 +98,12 @@ export const EXPORTED_TABLES: ExportedTables = {
   comment_actions: {
     omitted: UNUSED,
     exported: exportDoubt(isActionDoubtful),
-    imported: { ...RESTING_CALL, created_at: SENDABLE_SINCE },
+    imported: {
+      ...RESTING_CALL,
+      created_at: SENDABLE_SINCE,
+      // Hiding and showing is not searched for.
+      is_doubtful: "r.is_doubtful and r.type in ('reply', 'private_reply')",
+    },
     refers: { rule_id: ["automation_rules", "id"], run_id: ["automation_runs", "id"] },
   },
   idempotency_keys: {},

@@ -116,13 +116,10 @@ function partOf(limit: number): number {
 }
 
 /** The counters of all workspaces together, and the part of a workspace by platform. */
-export const SHARED_LIMITS: {
-  readonly owner: string;
-  readonly parts: Readonly<Record<string, number>>;
-} = {
+export const SHARED_LIMITS = {
   owner: INSTALLATION,
   parts: Object.fromEntries(
-    PLATFORM_IDS.flatMap((platform) => {
+    PLATFORM_IDS.flatMap((platform): [string, number][] => {
       const { scope = "account", limit = 0 } = dailyLimitOf(platform) ?? {};
       return scope === "account" ? [] : [[platform, partOf(limit)]];
     }),

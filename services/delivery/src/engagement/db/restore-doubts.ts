@@ -27,7 +27,7 @@ export function isDoubtful(sql: ISql) {
         else t.created_at < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
           and (t.doubted_at is null or t.doubted_at < d.restored_at)
       end
-      or t.is_doubtful and t.type in ('reply', 'private_reply'))`;
+      or t.is_doubtful)`;
 }
 
 /**

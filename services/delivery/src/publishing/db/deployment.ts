@@ -12,8 +12,9 @@ export interface DeploymentRow extends Deployment, DataCopy, RestoreRecord {
 export const ONE_RESTORE_HOURS = 24;
 
 /**
- * For this many minutes after a restore, in which no move begins, a target that becomes due may repeat published content: a
- * client repeats a request without an answer, whose first record the restore may have lost.
+ * For this many minutes after a restore, in which no move begins, a target that becomes due may
+ * repeat published content: a client repeats a request without an answer, whose first record the
+ * restore may have lost.
  */
 const REPEATS_MINUTES = 15;
 
@@ -24,9 +25,9 @@ export function firstDueAt(sql: ISql) {
 
 /**
  * A restore, here or of the installation that the task was imported from, made it uncertain whether
- * task `t` was published, and no search has followed; `deployment` is `d`. The time of the first due
- * date counts, because an earlier generation, or one that the restore lost, may have published the
- * target.
+ * task `t` was published, and no search has followed; `deployment` is `d`. The time of the first
+ * due date counts, because an earlier generation, or one that the restore lost, may have published
+ * the target.
  */
 export function isDoubtful(sql: ISql) {
   return sql`(t.is_doubtful or ${isDoubtfulSince(sql, sql`d.restored_at`)})`;

@@ -21,8 +21,8 @@ function isWithoutStoredCall(sql: ISql) {
 /**
  * From when the post of task `t` is searched for after a restore. Too early a start may find a post
  * with the same text that a person published. Content that became due after the restore may repeat
- * a lost request, which is at most `ONE_RESTORE_HOURS` older if the age of the backup is unknown, as
- * that of another installation is.
+ * a lost request, which is at most `ONE_RESTORE_HOURS` older if the age of the backup is unknown,
+ * as that of another installation is.
  */
 export function searchFrom(sql: ISql) {
   return sql`
