@@ -9,11 +9,11 @@ export interface SessionAnswer {
 /** A program that behaves like the dashboard's page in a browser with one session. */
 export interface Session {
   /** Sends a request below `/app/api`. Of a picture or a stream only the head is read. */
-  call(
+  readonly call: (
     method: string,
     path: string,
     options?: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> },
-  ): Promise<SessionAnswer>;
+  ) => Promise<SessionAnswer>;
 }
 
 async function bodyOf(answer: Response): Promise<unknown> {

@@ -1,37 +1,33 @@
 import { fileURLToPath } from "node:url";
-import fastify, { type RouteOptions } from "fastify";
-import type { TSchema } from "typebox";
+import fastify from "fastify";
 import { expect, test } from "vitest";
 import { registerDashboard } from "#src/routes/dashboard/routes.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 
-interface Schemas {
-  readonly querystring?: TSchema;
-  readonly body?: TSchema;
+interface Route {
+  readonly url: string;
+  readonly method: string | readonly string[];
+  readonly schema?: { readonly querystring?: unknown; readonly body?: unknown };
 }
 
 /** All routes of the dashboard, which no request reaches. */
-async function listRoutes(): Promise<readonly RouteOptions[]> {
-  const routes: RouteOptions[] = [];
-  const app = fastify({
-    exposeHeadRoutes: false,
-    schemaController: {
-      compilersFactory: {
-        buildValidator: () => () => () => true,
-        buildSerializer: () => () => String,
-      },
-    },
+async function listRoutes(): Promise<readonly Route[]> {
+  const routes: Route[] = [];
+  const app = fastify({ exposeHeadRoutes: false });
+  app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(() => String);
+  app.addHook("onRoute", ({ url, method, schema }) => {
+    routes.push({ url, method, ...(schema && { schema }) });
   });
-  app.addHook("onRoute", (route) => void routes.push(route));
   registerDashboard(app, { dashboardFolder: "/no/dashboard" } as ServerDeps);
   await app.ready();
   return routes;
 }
 
 /** What OpenAPI says of a route, as far as it tells where its requests take ids. */
-function describe({ url, schema }: RouteOptions) {
-  const { querystring, body } = (schema ?? {}) as Schemas;
-  const query = (querystring as { properties?: Record<string, TSchema> } | undefined)?.properties;
+function describe({ url, schema }: Route) {
+  const { querystring, body } = schema ?? {};
+  const query = (querystring as { readonly properties?: object } | undefined)?.properties;
   const inPath = [...url.matchAll(/:(\w+)/g)].map(([, name]) => ({
     in: "path",
     name,
@@ -44,7 +40,9 @@ function describe({ url, schema }: RouteOptions) {
   }));
   return {
     parameters: [...inPath, ...inQuery],
-    ...(body && { requestBody: { content: { "application/json": { schema: body } } } }),
+    ...(body !== undefined && {
+      requestBody: { content: { "application/json": { schema: body } } },
+    }),
   };
 }
 
