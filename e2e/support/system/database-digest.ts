@@ -22,6 +22,8 @@ const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   "accounts.api_keys": ["last_used_at"],
   // The same of the session of a browser.
   "accounts.dashboard_sessions": ["last_seen_at"],
+  // The column `last_report_at`: the posts service asks again about an outcome that is not known.
+  "posts.targets": ["last_report_at"],
   // The column `seen_at`: the delivery service updates it while it runs.
   "delivery.deployment": ["seen_at"],
 };

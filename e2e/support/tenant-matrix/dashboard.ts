@@ -168,7 +168,11 @@ export async function makeDashboardFixtures(
       requests: [{ query: range }],
       foreign: refuse("query:accountId", [theirAccount], NOTHING),
     },
-    "GET /media": { requests: [{}], foreign: cursor(their.mediaCursor) },
+    // The cursor is the id of a file, behind which the own files go on, whosever it is.
+    "GET /media": {
+      requests: [{}],
+      foreign: refuse("query:cursor", [their.mediaCursor], NOTHING),
+    },
     "GET /media/{id}/preview": {
       requests: [one(ours.media.ready)],
       foreign: refuse("path:id", Object.values(theirs.media)),
