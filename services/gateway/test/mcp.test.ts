@@ -259,7 +259,11 @@ test.each([
   ["create_post", { when: "scheduled" }, "when: scheduled needs scheduledAt"],
   ["create_post", { scheduledAt: TIME }, "scheduledAt needs when: send when: scheduled"],
   ["create_post", { when: "now", scheduledAt: TIME }, 'when: \\"now\\" contradicts scheduledAt'],
-  ["create_post", { when: "queue", scheduledAt: TIME }, 'when: \\"queue\\" contradicts scheduledAt'],
+  [
+    "create_post",
+    { when: "queue", scheduledAt: TIME },
+    'when: \\"queue\\" contradicts scheduledAt',
+  ],
   ["update_post", { publishNow: true, scheduledAt: TIME }, "publishNow contradicts scheduledAt"],
 ] as const)(
   "%s refuses %j, which it could only carry out by ignoring a part of it, and no service is called",

@@ -106,12 +106,10 @@ test("requests of a workspace with 100 rules of 48 times and 12,000 queued posts
 test("no transaction of the database is open while a queue slot is searched for", async () => {
   const { workspaceId, create } = workspaceOf(posts);
   const last = await fillQueue(workspaceId, "2099-01-01");
-  let isCreated = false;
-  const created = create({ queueSlot: true }).finally(() => {
-    isCreated = true;
-  });
+  const created = create({ queueSlot: true });
+  const ended = created.then(() => true);
   const open: string[] = [];
-  while (!isCreated) {
+  while (!(await Promise.race([ended, setImmediate(false)]))) {
     const rows = await posts.sql<{ query: string }[]>`
       select query
       from pg_stat_activity
@@ -129,7 +127,10 @@ test("a slot that is taken, or a rule that changes, while a post waits for its s
   const { id: draftId } = await draft();
   const { rule } = await posts.slots.createQueueSlotRule({
     workspaceId,
-    ...{ name: "rule", weekdays: [...WEEKDAYS], times: TIMES, timezone: "UTC" },
+    name: "rule",
+    weekdays: [...WEEKDAYS],
+    times: TIMES,
+    timezone: "UTC",
   });
   const [first, second] = (rule?.nextSlots ?? []).map(timestampDate);
   const { promise: waiting, resolve: isWaiting } = Promise.withResolvers<void>();

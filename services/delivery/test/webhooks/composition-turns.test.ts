@@ -35,7 +35,9 @@ function addPost(workspaceId: string): string {
 
 const failedPost = (workspaceId: string, postId: string) =>
   record(PostFailedSchema, {
-    ...{ workspaceId, postId, version: 3n },
+    workspaceId,
+    postId,
+    version: 3n,
     occurredAt: timestampFromDate(new Date()),
   });
 

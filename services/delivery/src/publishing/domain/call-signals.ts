@@ -1,4 +1,4 @@
-import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { TargetErrorCode, Unknown } from "@postrider/platforms/publishing/outcome";
 import type { CallSignal } from "#src/calls/breaker.ts";
 import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { Decision } from "#src/calls/call.ts";
@@ -10,11 +10,16 @@ const WITHOUT_ANSWER: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "internal_error",
 ]);
 
+/** A limit is an answer too. */
+function hasAnswer({ isAnswered, limitedForMs }: Unknown): boolean {
+  return isAnswered === true || limitedForMs !== undefined;
+}
+
 /** Undefined if the outcome does not say whether the platform answered. */
 export function isAnswer(outcome: CallOutcome): boolean | undefined {
   switch (outcome.kind) {
     case "unknown":
-      return outcome.isAnswered === true || outcome.limitedForMs !== undefined;
+      return hasAnswer(outcome);
     case "not_sent":
       return undefined;
     case "retryable":
