@@ -149,13 +149,15 @@ test("a request whose answer was lost is repeated by itself as it was sent, not 
   await using dashboard = await open({ path: `/posts/new?${query.toString()}` });
   const { page } = dashboard;
   const bodies: string[] = [];
+  let isLost = true;
   await page.route("**/api/v1/posts", async (route) => {
     bodies.push((route.request().postDataJSON() as { content: string }).content);
-    await (bodies.length === 1 ? route.abort("connectionreset") : route.fallback());
+    await (isLost ? route.abort("connectionreset") : route.fallback());
   });
   await page.getByRole("button", { name: "Publish to 1 account now" }).click();
   await page.getByText("The answer was lost.").waitFor();
   await textOf(page).fill("Half a");
+  isLost = false;
   await page.getByText("This draft was accepted already").waitFor();
   expect(bodies.at(-1)).toBe("Whole sentence");
   expect(await textOf(page).inputValue()).toBe("Half a");
