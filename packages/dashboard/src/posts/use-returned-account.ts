@@ -20,15 +20,10 @@ export function useReturnedAccount(): void {
   const settle = useEffectEvent(async (accountIds: readonly string[]) => {
     setParameters({}, { replace: true });
     const ids = takeReconnect(sessionStorage, accountIds);
-    try {
-      const retries = await Promise.all(ids.map(retryReconnected));
-      const retried = retries.reduce((sum, count) => sum + count, 0);
-      showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
-    } catch (error) {
-      tell(error);
-    } finally {
-      await client.invalidateQueries();
-    }
+    const retries = await Promise.all(ids.map(retryReconnected));
+    const retried = retries.reduce((sum, count) => sum + count, 0);
+    showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
+    await client.invalidateQueries();
   });
   useEffect(() => {
     if (connected !== null) queueMicrotask(() => void settle(connected.split(",")));
