@@ -97,10 +97,10 @@ test("a post that was changed while it was dragged is not moved without both ver
 
 test("the dialog of a post stays when another person moves the post to another month, and says so", async () => {
   const day = dateIn(20);
-  const id = await schedule("Moved away", `${day}T03:00:00.000Z`);
+  const id = await schedule("Moved far", `${day}T03:00:00.000Z`);
   await using dashboard = await open({ path: `/calendar?day=${day}` });
   const { page } = dashboard;
-  await chipOn(page, day, "Moved away").focus();
+  await chipOn(page, day, "Moved far").focus();
   await page.keyboard.press("m");
   await page.getByLabel("Time", { exact: true }).fill("13:30");
   const theirs = `${dateIn(90)}T05:00:00.000Z`;

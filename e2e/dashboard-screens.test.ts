@@ -20,11 +20,7 @@ import { useSharedSystem } from "./support/system/system.ts";
 const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
 const receiver = await startReceiver(system.webhookPorts.screens);
 const tenant = await openTenant(system);
-const { postId, plannedId, titledId, accountIds } = await fillWithHostileTexts(
-  system,
-  tenant,
-  receiver,
-);
+const { postId, plannedId, accountIds } = await fillWithHostileTexts(system, tenant, receiver);
 afterAll(async () => {
   await browser.close();
   await receiver[Symbol.asyncDispose]();
@@ -76,7 +72,7 @@ const STOPS: readonly Stop[] = [
     shows: ["post", "account name", "error of a platform", "text for one account"],
   },
   { name: "the deletion of a post", act: press(/^(Delete from|계정 \d+개에서 삭제|.*에서 삭제)/) },
-  { name: "a planned post", path: `/posts/${plannedId}`, shows: ["planned post", "title"] },
+  { name: "a planned post", path: `/posts/${plannedId}`, shows: ["planned post"] },
   { name: "another time for a post", act: press(/^(Move to…|옮기기…)$/) },
   {
     name: "the composer",
@@ -89,36 +85,11 @@ const STOPS: readonly Stop[] = [
     act: (page) => page.getByRole("tab").nth(1).click(),
     shows: ["account name"],
   },
-  {
-    name: "a draft with a title and tags",
-    path: `/posts/${titledId}/edit`,
-    act: (page) => page.getByRole("tab").nth(1).click(),
-    shows: ["title", "tag", "account name"],
-  },
-  { name: "a file from an address", act: press(/^(Import from address|주소에서 가져오기)$/) },
   { name: "the month", path: "/calendar", showsWide: ["planned post"] },
   { name: "the week", path: "/calendar?view=week", shows: ["post"] },
   { name: "the list of days", path: "/calendar?view=list", shows: ["planned post"] },
   { name: "the queue slots", path: "/queue", shows: ["queue rule"] },
   { name: "a queue rule", act: press(/^Edit|편집$/), shows: ["queue rule"] },
-  {
-    name: "a notice",
-    path: "/queue",
-    act: async (page) => {
-      await press(/^(Pause|Resume) “|” (일시 중지|다시 시작)$/)(page);
-      await page.getByRole("status").getByText(hostile("queue rule")).waitFor();
-    },
-    shows: ["queue rule"],
-  },
-  {
-    name: "the notices of this visit",
-    act: async (page) => {
-      await press(/^(More|더보기)$|<b>workspace name<\/b>/)(page);
-      const notices = page.getByRole("region", { name: /^(Notices|알림)$/ });
-      await notices.getByText(hostile("queue rule")).first().waitFor();
-    },
-    shows: ["workspace name", "queue rule"],
-  },
   { name: "the files", path: "/media", shows: ["file name"] },
   {
     name: "a file",
@@ -129,7 +100,7 @@ const STOPS: readonly Stop[] = [
   {
     name: "a conversation",
     act: (page) => page.locator("[data-row]").first().click(),
-    shows: ["comment", "author", "own reply"],
+    shows: ["comment", "author"],
   },
   {
     name: "the automations",
@@ -144,45 +115,13 @@ const STOPS: readonly Stop[] = [
   { name: "the accounts", path: "/accounts", shows: ["account name"] },
   { name: "the menu of an account", act: press(/^(More actions for |.*의 다른 작업$)/) },
   { name: "the settings of an account", act: choose(/^(Settings|설정)$/), shows: ["account name"] },
-  {
-    name: "the way to end an account",
-    path: "/accounts",
-    act: async (page) => {
-      await press(/^(More actions for |.*의 다른 작업$)/)(page);
-      await choose(/^(Disconnect…|연결 해제…)$/)(page);
-    },
-    shows: ["account name"],
-  },
-  { name: "the platforms", path: "/accounts", act: press(/^(Connect account|계정 연결)$/) },
-  {
-    name: "what connects an account",
-    act: (page) => page.getByRole("dialog").getByRole("button", { name: "Telegram" }).click(),
-  },
   { name: "the webhooks", path: "/webhooks", shows: ["endpoint"] },
   {
     name: "a delivery",
     act: (page) => page.getByRole("row", { name: /webhook.test/ }).click(),
     shows: ["webhook answer"],
   },
-  {
-    name: "the headers of a delivery",
-    act: (page) => page.getByRole("tab", { name: /^(Headers|헤더)$/ }).click(),
-    shows: ["webhook header"],
-  },
-  {
-    name: "what a delivery sent",
-    act: (page) => page.getByRole("tab", { name: /^(What we sent|보낸 내용)$/ }).click(),
-    shows: ["webhook payload"],
-  },
   { name: "an endpoint", act: press(/^(Edit|편집)$/), shows: ["endpoint"] },
-  {
-    name: "the way to end an endpoint",
-    path: "/webhooks",
-    act: async (page) => {
-      await press(/^(More|더 보기)$/)(page);
-      await choose(/^(Revoke…|폐기…)$/)(page);
-    },
-  },
   { name: "the keys", path: "/keys", shows: ["key"] },
   { name: "a new key", act: press(/^(New key|새 키)$/) },
   { name: "quota and status", path: "/status", shows: ["pause"] },
@@ -243,12 +182,7 @@ async function findFaults(page: Page, stop: Stop, look: Look): Promise<readonly 
   const see = () => page.evaluate<Seen>(SEE);
   const findMissing = async () => {
     const { texts } = await see();
-    // What is JSON is shown as it was sent.
-    return expected.filter((field) =>
-      [hostile(field), JSON.stringify(hostile(field)).slice(1, -1)].every(
-        (text) => !texts.includes(text),
-      ),
-    );
+    return expected.filter((field) => !texts.includes(hostile(field)));
   };
   const missing = await expect
     .poll(findMissing)

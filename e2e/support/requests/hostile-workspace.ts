@@ -2,7 +2,7 @@ import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import type { Receiver } from "../observers/receiver.ts";
 import type { SharedSystem } from "../system/system.ts";
 import { activeRule } from "./automations.ts";
-import { actionsOn, commentsOn, justAfterNow, publishOn } from "./engagement.ts";
+import { commentsOn, justAfterNow, publishOn } from "./engagement.ts";
 import { upload } from "./media.ts";
 import { create, HOUR_MS, inMs, whenPost } from "./posts.ts";
 import type { Tenant } from "./tenant.ts";
@@ -15,14 +15,10 @@ const FIELDS = [
   "text for one account",
   "error of a platform",
   "planned post",
-  "title",
   "file name",
   "description",
   "comment",
   "author",
-  "own reply",
-  "title",
-  "tag",
   "rule",
   "keyword",
   "excluded word",
@@ -30,8 +26,6 @@ const FIELDS = [
   "queue rule",
   "endpoint",
   "webhook answer",
-  "webhook header",
-  "webhook payload",
   "key",
   "pause",
 ] as const;
@@ -52,7 +46,6 @@ const LINK = "javascript:hit()";
 export interface HostileWorkspace {
   readonly postId: string;
   readonly plannedId: string;
-  readonly titledId: string;
   readonly accountIds: readonly string[];
 }
 
@@ -63,30 +56,29 @@ export async function fillWithHostileTexts(
   receiver: Receiver,
 ): Promise<HostileWorkspace> {
   const [bluesky, x] = await Promise.all([tenant.connect("bluesky"), tenant.connect("x")]);
-  const [tiktok, youtube] = [await tenant.connect("tiktok"), await tenant.connect("youtube")];
+  const tiktok = await tenant.connect("tiktok");
   await subscribe(tenant, receiver);
-  const [postId, plannedId, titledId] = await Promise.all([
+  const [postId, plannedId] = await Promise.all([
     publishInPart(tenant, bluesky, x),
-    plan(tenant, bluesky, tiktok),
-    draftWithTitle(tenant, youtube),
+    plan(tenant, bluesky),
     addComments(system, tenant),
   ]);
   const here = ["--workspace", tenant.id];
   await system.operate("key", "create", ...here, "--scopes", "all", "--name", hostile("key"));
   await rename(system, tenant);
   await system.operate("pause", ...here, "--reason", hostile("pause"));
-  return { postId, plannedId, titledId, accountIds: [bluesky, x, tiktok] };
+  return { postId, plannedId, accountIds: [bluesky, x, tiktok] };
 }
 
 async function subscribe({ api }: Tenant, receiver: Receiver): Promise<void> {
   const path = "/hostile";
-  receiver.answer(path, 500, hostile("webhook answer"), { "x-note": hostile("webhook header") });
+  receiver.answer(path, 500, hostile("webhook answer"));
   const events = ["webhook.test"];
   const body = { url: receiver.url + path, events, description: hostile("endpoint") };
   await api.call("POST", "/webhooks", { body });
 }
 
-/** A comment that a rule answers, and its owner too. */
+/** A comment that a rule answers. */
 async function addComments(system: SharedSystem, tenant: Tenant): Promise<void> {
   const media = await publishOn(tenant, "instagram", { content: "Opening hours" });
   await activeRule(tenant, media.accountId, {
@@ -96,20 +88,12 @@ async function addComments(system: SharedSystem, tenant: Tenant): Promise<void> 
     message: hostile("private reply"),
   });
   const { api } = tenant;
-  const comment = await system.simulator.addComment(media, {
+  await system.simulator.addComment(media, {
     text: `${hostile("comment")} What is the price?`,
     author: hostile("author"),
     createdAt: justAfterNow(),
   });
   await api.call("GET", commentsOn(media));
-  const reply = { type: "reply", text: hostile("own reply") };
-  await api.call("POST", actionsOn(media, comment), { body: reply });
-}
-
-async function draftWithTitle({ api }: Tenant, youtube: string): Promise<string> {
-  const options = { [youtube]: { title: hostile("title"), tags: [hostile("tag")] } };
-  const draft = { content: "A video", accountIds: [youtube], isDraft: true, options };
-  return (await create(api, draft)).id;
 }
 
 async function publishInPart(tenant: Tenant, good: string, bad: string): Promise<string> {
@@ -129,7 +113,7 @@ async function publishInPart(tenant: Tenant, good: string, bad: string): Promise
   return id;
 }
 
-async function plan({ api }: Tenant, accountId: string, tiktok: string): Promise<string> {
+async function plan({ api }: Tenant, accountId: string): Promise<string> {
   await api.call("POST", "/queue-slots", {
     body: {
       name: hostile("queue rule"),
@@ -139,15 +123,7 @@ async function plan({ api }: Tenant, accountId: string, tiktok: string): Promise
     },
   });
   const scheduledAt = inMs(2 * DAY_MS);
-  const jpeg = { contentType: "image/jpeg", bytes: sampleJpeg() };
-  const { id: mediaId } = await upload(api, { fileName: "planned.jpg", ...jpeg });
-  const planned = {
-    content: hostile("planned post"),
-    accountIds: [accountId, tiktok],
-    mediaIds: [mediaId],
-    options: { [tiktok]: { title: hostile("title"), privacy: "public" } },
-    scheduledAt,
-  };
+  const planned = { content: hostile("planned post"), accountIds: [accountId], scheduledAt };
   return (await create(api, planned)).id;
 }
 
@@ -163,11 +139,6 @@ async function rename({ sql }: SharedSystem, { id }: Tenant): Promise<void> {
     await tx`
       update posts.targets set error_message = ${words}
       where workspace_id = ${id} and error_code is not null`;
-    // No event has a text of a user yet.
-    await tx`
-      update delivery.webhook_events
-      set payload = (payload::jsonb || jsonb_build_object('note', ${hostile("webhook payload")}::text))::text
-      where workspace_id = ${id}`;
     await tx`
       update posts.target_attempts set message = ${words}
       where target_id in (select id from posts.targets where workspace_id = ${id}) and message <> ''`;

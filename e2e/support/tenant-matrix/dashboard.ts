@@ -18,7 +18,7 @@ const NOTHING = "200";
 const SLOW_MS = 60_000;
 
 /** The route takes no session, but what opens one; a test of its own sends it a foreign id. */
-export const LOGIN = "POST /session";
+const LOGIN = "POST /session";
 /** It ends the session of the tests. */
 const LOGOUT = "DELETE /session";
 

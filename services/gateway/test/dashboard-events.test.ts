@@ -151,7 +151,7 @@ test("a change through this gateway is a hint although it makes no event", async
   await eventually(() => expect(events.at(-1)).toEqual({ type: "account", id: POST_ID }));
 });
 
-test("a question that is sent as POST is no hint: the page asks it while a person writes", async () => {
+test("a question that is sent as POST sends no hint: the page asks it while a person writes", async () => {
   const server = await open();
   const { events } = await server.connect();
   const send = (method: "POST" | "DELETE", url: string, payload?: object) =>

@@ -163,7 +163,7 @@ create table storage_usage (
 ) with (fillfactor = 50);
 
 -- Further changes of `storage_usage`, made while another transaction had the lock of the workspace's storage, so that
--- none waits for another. Whoever has the lock next adds them.
+-- none waits for another. The next transaction that has the lock adds them.
 create table storage_changes (
   id bigint generated always as identity primary key,
   workspace_id uuid not null,
