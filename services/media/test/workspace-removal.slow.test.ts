@@ -25,7 +25,8 @@ async function ready(): Promise<Grant> {
 
 test("the removal of a workspace leaves no row of it in any table of media, and every row of another workspace", async () => {
   const { sql, database } = service;
-  const ids = await fillTwoWorkspaces(database);
+  // The row of the storage is there already: the triggers of media wrote it.
+  const ids = await fillTwoWorkspaces(database, { storage_usage: () => Promise.resolve() });
   await sql`update media set object_key = null, delivery_key = null`;
   await sql`update media_renditions set object_key = 'objects/' || id`;
   const before = await countRowsWith(database.migrationSql, ids.kept);
