@@ -20,12 +20,6 @@ const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   // The column `last_used_at`: the accounts service updates it at most once a minute for an API key
   // that is in use.
   "accounts.api_keys": ["last_used_at"],
-  // The same of the session of a browser.
-  "accounts.dashboard_sessions": ["last_seen_at"],
-  // The column `last_report_at`: the posts service asks again about an outcome that is not known.
-  "posts.targets": ["last_report_at"],
-  // When a claim looks at an account again; a claim that finds nothing to do writes it.
-  "delivery.account_queues": ["publish_at", "look_at"],
   // The column `seen_at`: the delivery service updates it while it runs.
   "delivery.deployment": ["seen_at"],
 };
