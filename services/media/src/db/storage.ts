@@ -51,15 +51,11 @@ export async function addStorageChanges(tx: TransactionSql, workspaceId: string)
       where workspace_id = ${workspaceId}
       returning used_bytes, reserved_bytes, uploads, files
     )
-    insert into storage_usage as usage (workspace_id, used_bytes, reserved_bytes, uploads, files)
-    select ${workspaceId}, sum(used_bytes), sum(reserved_bytes), sum(uploads), sum(files)
+    select add_storage(
+      ${workspaceId}, sum(used_bytes)::bigint, sum(reserved_bytes)::bigint, sum(uploads)::int, sum(files)::int
+    )
     from further
-    having count(*) > 0
-    on conflict (workspace_id) do update
-    set used_bytes = usage.used_bytes + excluded.used_bytes,
-      reserved_bytes = usage.reserved_bytes + excluded.reserved_bytes,
-      uploads = usage.uploads + excluded.uploads,
-      files = usage.files + excluded.files`;
+    having count(*) > 0`;
 }
 
 export async function setStorageLimit(
