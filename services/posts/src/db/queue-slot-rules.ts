@@ -38,8 +38,11 @@ export async function listQueueSlotRuleRows(
 }
 
 /** In id order. */
-function activeRules(sql: ISql, workspaceId: string) {
-  return sql<QueueSlotRuleRow[]>`
+export async function listActiveRules(
+  sql: ISql,
+  workspaceId: string,
+): Promise<readonly QueueSlotRuleRow[]> {
+  return await sql<QueueSlotRuleRow[]>`
     select ${ruleColumns(sql)}
     from queue_slot_rules
     where workspace_id = ${workspaceId}
@@ -47,22 +50,27 @@ function activeRules(sql: ISql, workspaceId: string) {
     order by id`;
 }
 
-export async function listActiveRules(
-  sql: ISql,
-  workspaceId: string,
-): Promise<readonly QueueSlotRuleRow[]> {
-  return await activeRules(sql, workspaceId);
-}
-
 /**
  * A transaction that assigns a slot takes these locks first, so concurrent posts get theirs one
- * after the other, and none gets a taken one.
+ * after the other, and none gets a taken one. Returns whether `rules` have not changed since.
  */
 export async function lockActiveRules(
   tx: TransactionSql,
   workspaceId: string,
-): Promise<readonly QueueSlotRuleRow[]> {
-  return await tx<QueueSlotRuleRow[]>`${activeRules(tx, workspaceId)} for no key update`;
+  rules: readonly QueueSlotRuleRow[],
+): Promise<boolean> {
+  const locked = await tx<Pick<QueueSlotRuleRow, "id" | "updatedAt">[]>`
+    select id, updated_at
+    from queue_slot_rules
+    where workspace_id = ${workspaceId}
+    and status = 'active'
+    order by id
+    for no key update`;
+  return versionsOf(locked) === versionsOf(rules);
+}
+
+function versionsOf(rules: readonly Pick<QueueSlotRuleRow, "id" | "updatedAt">[]): string {
+  return rules.map(({ id, updatedAt }) => `${id} ${updatedAt.getTime()}`).join();
 }
 
 export async function lockQueueSlotRule(

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
-import { listActiveRules } from "#src/db/queue-slot-rules.ts";
+import { listActiveRules, type QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import {
   nextFreeSlot,
@@ -35,7 +35,7 @@ export async function findShownSlots(
 export interface FoundSlot {
   readonly slot: QueueSlot;
   /** The active rules that it was found with. */
-  readonly rules: readonly QueueSlotRule[];
+  readonly rules: readonly QueueSlotRuleRow[];
 }
 
 /** The next one by the database's clock; undefined if the next year has none. */

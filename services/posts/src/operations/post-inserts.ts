@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { unavailable } from "@postrider/shared/errors";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
@@ -25,7 +24,7 @@ export interface PendingPost extends Gatherable {
   readonly source: BuiltPost | ((slot: QueueSlot) => BuiltPost);
 }
 
-/** A post for which no queue slot is free is not built. */
+/** `no_slot`: no queue slot is free, or the one that was found is not free any more. */
 export type InsertResult =
   | { readonly refusal: null; readonly built: BuiltPost }
   | { readonly refusal: InsertRefusal; readonly built: BuiltPost }
@@ -51,10 +50,10 @@ const NO_SLOT = { refusal: "no_slot" } as const;
 
 /**
  * A post for a queue slot is inserted alone. Its slot is searched before the transaction, because a
- * long search waits for the work of other requests, and then compared under the lock.
+ * long search waits for the work of other requests. Under the lock it is only compared.
  */
 export function createPostInserts(sql: Sql): PostInserts {
-  const gatherer = new Gatherer<ReadyPost, InsertResult | undefined>({
+  const gatherer = new Gatherer<ReadyPost, InsertResult>({
     handle: (ready) => insertReady(sql, ready),
     isOfItem: (error) =>
       isRefused(error) ||
@@ -69,14 +68,13 @@ export function createPostInserts(sql: Sql): PostInserts {
     { source, ...post }: PendingPost,
     road: "submit" | "submitAlone",
   ): Promise<InsertResult> => {
-    if (typeof source !== "function")
-      return (await gatherer[road]({ ...post, built: source })) ?? NO_SLOT;
+    if (typeof source !== "function") return await gatherer[road]({ ...post, built: source });
     using _turn = await searches.acquire({ key: post.workspaceId });
     for (let count = 0; count < MAX_SEARCHES; count += 1) {
       const found = await findNextSlot(sql, post.workspaceId);
       if (found === undefined) return NO_SLOT;
       const result = await gatherer.submitAlone({ ...post, built: source(found.slot), found });
-      if (result !== undefined) return result;
+      if (result.refusal !== "no_slot") return result;
     }
     throw unavailable();
   };
@@ -86,13 +84,12 @@ export function createPostInserts(sql: Sql): PostInserts {
   };
 }
 
-/** Undefined for a post whose slot is not free any more. */
 async function insertReady(
   sql: Sql,
   ready: readonly ReadyPost[],
-): Promise<readonly (InsertResult | undefined)[]> {
+): Promise<readonly InsertResult[]> {
   const [post] = ready;
-  if (post?.found !== undefined) return [await insertAtSlot(sql, post, post.found)];
+  if (post?.found !== undefined) return await insertAtSlot(sql, post, post.found);
   return await insertBuilt(
     sql,
     ready.map(({ built }) => built),
@@ -104,13 +101,12 @@ async function insertAtSlot(
   sql: Sql,
   { workspaceId, built }: ReadyPost,
   { slot, rules }: FoundSlot,
-): Promise<InsertResult | undefined> {
+): Promise<readonly InsertResult[]> {
   return await sql.begin(async (tx) => {
-    const locked = await lockActiveRules(tx, workspaceId);
+    const isSame = await lockActiveRules(tx, workspaceId, rules);
     // A slot may pass while the transaction waits.
-    const isFree = isDeepStrictEqual(locked, rules) && (await isSlotFree(tx, workspaceId, slot));
-    const [result] = isFree ? await insertBuilt(tx, [built]) : [];
-    return result;
+    const isFree = isSame && (await isSlotFree(tx, workspaceId, slot));
+    return isFree ? await insertBuilt(tx, [built]) : [NO_SLOT];
   });
 }
 
