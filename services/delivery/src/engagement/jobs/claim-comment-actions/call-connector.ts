@@ -7,7 +7,6 @@ import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdi
 import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "../../operations/dependencies.ts";
-import type { CountedCall } from "./take-units.ts";
 
 /** The functions that call the platform of an action on a comment. */
 export interface ActionCalls {
@@ -15,10 +14,10 @@ export interface ActionCalls {
   send(access: AccountAccess, guard: SendGuard): Promise<CallOutcome>;
   /** Searches the platform for the result of a call with an unknown outcome. */
   look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;
-  /** Those of the calls that use units of the app's budget. */
-  readonly counted?: {
-    readonly send: CountedCall | undefined;
-    readonly look: CountedCall | undefined;
+  /** Of the calls that use units of the app's budget. */
+  costs?(access: AccountAccess): {
+    readonly send?: CallCost | undefined;
+    readonly look?: CallCost | undefined;
   };
 }
 
@@ -44,12 +43,14 @@ export function findCalls(connectors: Connectors, action: CommentAction): Action
     action.type === "reply" ? replyCalls(connector, action) : visibilityCalls(connector, action);
   const { costs } = connector;
   if (costs === undefined) return calls;
-  const isForeignHost = (access: AccountAccess) => connector.isForeignHost?.(access) ?? false;
-  const count = (cost: CallCost | undefined) =>
-    cost === undefined ? undefined : { cost, isForeignHost };
-  return action.type === "reply"
-    ? { ...calls, counted: { send: count(costs.reply), look: count(costs.look) } }
-    : { ...calls, counted: { send: count(costs.setHidden), look: undefined } };
+  const counted =
+    action.type === "reply"
+      ? { send: costs.reply, look: costs.look }
+      : { send: costs.setHidden, look: undefined };
+  return {
+    ...calls,
+    costs: (access) => (connector.isForeignHost?.(access) === true ? {} : counted),
+  };
 }
 
 function replyCalls(connector: CommentsConnector, action: CommentAction): ActionCalls {

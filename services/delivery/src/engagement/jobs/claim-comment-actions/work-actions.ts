@@ -74,7 +74,8 @@ async function sendOnce(
 ): Promise<WorkEnd<ActionEvent> | TokenRefused> {
   if (context.stopping.aborted) return RELEASE_NOW;
   const { id, fence, callNumber } = action;
-  const failure = await takeUnits(context, action, calls.counted?.send, access);
+  const cost = calls.costs?.(access).send;
+  const failure = await takeUnits(context, action, cost);
   if (failure !== undefined)
     return { kind: "learned", event: { id, kind: "step_failed", fence, failure } };
   const callMs = context.deps.settings.visibleCallMs;
@@ -88,7 +89,7 @@ async function sendOnce(
     failpoints: "action-",
   });
   if (sent.kind !== "sent" || sent.outcome.kind === "not_sent")
-    await giveBackUnits(context, action, calls.counted?.send, access);
+    await giveBackUnits(context, action, cost);
   if (sent.kind !== "sent") return sent;
   return sent.outcome.kind === "token_refused" && sent.isContinued
     ? { kind: "token_refused" }
@@ -130,7 +131,7 @@ async function lookForReply(
   }
   const { deps, stopping } = context;
   const { externalId: externalAccountId } = credential;
-  const limit = await takeUnits(context, action, calls.counted?.look, credential);
+  const limit = await takeUnits(context, action, calls.costs?.(credential).look);
   if (limit !== undefined) return { kind: "release", delayMs: limit.retryAfterMs };
   const call = toUnknownCall(context, action, externalAccountId);
   const end = await searchPlatform(deps, {
