@@ -7,6 +7,7 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
+import { REPEATS_MINUTES } from "@postrider/shared/deployment/ownership";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { toInstant } from "#src/answers.ts";
@@ -31,7 +32,6 @@ import { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
 const LOOK_MS = 1_000;
-const JUST_RESTORED_MS = 15 * 60_000;
 
 interface Move {
   readonly id: string;
@@ -149,7 +149,7 @@ async function perform(move: Move, step: Exclude<MoveStep, "done">, seen: Seen):
 async function isJustRestored(source: Services): Promise<boolean> {
   const { recovery } = await source.client("delivery", RecoveryService).getRecovery({});
   const restoredAt = toInstant(recovery?.restoredAt);
-  return restoredAt !== null && Date.now() - Date.parse(restoredAt) < JUST_RESTORED_MS;
+  return restoredAt !== null && Date.now() - Date.parse(restoredAt) < REPEATS_MINUTES * 60_000;
 }
 
 /** What is known of both cells, and what this run knows of the same move. */

@@ -19,6 +19,13 @@ export type Ownership =
   /** Usable once an operator has recorded the restore. */
   | { readonly kind: "restored" };
 
+/**
+ * For this many minutes after a restore, in which no move begins, what is new or becomes due may
+ * repeat what was done before: a client repeats a request without an answer, whose first record the
+ * restore may have lost.
+ */
+export const REPEATS_MINUTES = 15;
+
 /** Never `restored`: a restored database has the same three identifiers. */
 export function compareDeployments(
   stored: Deployment,

@@ -1,3 +1,4 @@
+import { MAX_GENERATION } from "@postrider/contracts/generation";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import {
   between,
@@ -24,9 +25,6 @@ import {
   MAX_WEBHOOKS_PER_WORKSPACE,
 } from "#src/webhooks/domain/subscription.ts";
 import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
-
-/** A retry makes at most 100; the sweep of the posts service may add some. */
-const MAX_GENERATION = 1_000;
 
 const generation = between(1, MAX_GENERATION);
 const keywords = values(MAX_KEYWORDS, text(4096, isKeyword));

@@ -1,4 +1,5 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
+import { MAX_GENERATION } from "@postrider/contracts/generation";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { isId } from "@postrider/shared/ids";
@@ -29,8 +30,6 @@ import { MAX_AHEAD_DAYS } from "#src/domain/validate-post.ts";
 const MAX_CONTENT_BYTES = 260 * 1024;
 /** The longest part is the description, of at most 1,500 characters. */
 const MAX_MEDIA_BYTES = 16 * 1024;
-/** A retry makes at most 100; the sweep may add some. */
-const MAX_GENERATION = 1_000;
 
 const OPTION: Readonly<Record<string, ColumnCheck>> = {
   content: text(MAX_CONTENT_BYTES),

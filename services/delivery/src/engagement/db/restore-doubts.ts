@@ -1,12 +1,8 @@
+import { REPEATS_MINUTES } from "@postrider/shared/deployment/ownership";
 import type { ISql, SqlFragment, TransactionSql } from "@postrider/shared/postgres";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
-/**
- * A new action within it may repeat one that the restore lost: a client repeats an unanswered
- * request.
- */
-const REPEATS_MINUTES = 15;
 /** How far back is searched if the age of the backup is not known. */
 const UNKNOWN_AGE_HOURS = 24;
 const BATCH = 500;

@@ -1,4 +1,4 @@
-import type { Deployment } from "@postrider/shared/deployment/ownership";
+import { type Deployment, REPEATS_MINUTES } from "@postrider/shared/deployment/ownership";
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 import type { DataCopy, RestoreRecord } from "#src/publishing/domain/restore.ts";
@@ -10,13 +10,6 @@ export interface DeploymentRow extends Deployment, DataCopy, RestoreRecord {
 
 /** Several restores within it count as one, with the oldest of their backups. */
 export const ONE_RESTORE_HOURS = 24;
-
-/**
- * For this many minutes after a restore, in which no move begins, a target that becomes due may
- * repeat published content: a client repeats a request without an answer, whose first record the
- * restore may have lost.
- */
-const REPEATS_MINUTES = 15;
 
 /** The earliest time at which task `t` was due, over all generations of its target. */
 export function firstDueAt(sql: ISql) {
