@@ -48,7 +48,7 @@ import {
 } from "#src/rpc/authorization-service.ts";
 import { connectAccount } from "#src/rpc/connect-account.ts";
 import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
-import { createApiKey } from "#src/rpc/create-api-key.ts";
+import { createApiKey, listApiKeys, revokeApiKey } from "#src/rpc/api-key-service.ts";
 import {
   batchGetCredentials,
   listSealingKeys,
@@ -63,9 +63,7 @@ import {
 } from "#src/rpc/dashboard-service.ts";
 import { cancelWorkspaceDeletion, deleteWorkspace } from "#src/rpc/delete-workspace.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
-import { listApiKeys } from "#src/rpc/list-api-keys.ts";
 import { moveAccount } from "#src/rpc/move-account.ts";
-import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
 import { createWorkspaceMoveService } from "#src/rpc/workspace-move-service.ts";
 import { createWorkspaceRemovalService } from "#src/rpc/workspace-removal-service.ts";

@@ -4,6 +4,10 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type {
   CreateApiKeyRequest,
   CreateApiKeyResponseSchema,
+  ListApiKeysRequest,
+  ListApiKeysResponseSchema,
+  RevokeApiKeyRequest,
+  RevokeApiKeyResponseSchema,
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import {
@@ -13,11 +17,18 @@ import {
   unprocessable,
   type Violation,
 } from "@postrider/shared/errors";
-import { isId, newId } from "@postrider/shared/ids";
+import { assertIds, isId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
 import { findContext } from "@postrider/shared/telemetry/request-context";
-import { type ApiKeyRow, countMostKeys, insertApiKey, type NewApiKey } from "#src/db/api-keys.ts";
+import {
+  type ApiKeyRow,
+  countMostKeys,
+  insertApiKey,
+  listApiKeysOfWorkspace,
+  lockKeysOfChain,
+  type NewApiKey,
+} from "#src/db/api-keys.ts";
 import { countMadeKeys, lockGrantor } from "#src/db/grantors.ts";
 import { assertUnfrozen } from "#src/db/workspace-moves.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
@@ -25,6 +36,7 @@ import { isName } from "#src/domain/names.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
 import { toAuditEntries } from "#src/operations/audit-records.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { endKeys, workspacesOf } from "#src/operations/end-keys.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
 /** JavaScript writes later years in a form that Postgres cannot read. */
@@ -106,4 +118,31 @@ export async function createApiKey(
   });
   if (row === undefined) throw invalidRequest([{ code: "in_the_past", path: "/expiresAt" }]);
   return { key, apiKey: toApiKey(row) };
+}
+
+export async function listApiKeys(
+  { sql, sessionLimits }: Pick<Dependencies, "sql" | "sessionLimits">,
+  { workspaceId }: ListApiKeysRequest,
+): Promise<MessageInitShape<typeof ListApiKeysResponseSchema>> {
+  assertIds(workspaceId);
+  const rows = await listApiKeysOfWorkspace(sql, workspaceId, sessionLimits);
+  if (rows.length === 0 && (await countWorkspaces(sql, [workspaceId])) === 0) throw notFound();
+  return { apiKeys: rows.map(toApiKey) };
+}
+
+/**
+ * With the keys that it made and that they made: who stole a key may have made others with it.
+ * Takes effect within 2 s, when the answers that gateways keep expire.
+ */
+export async function revokeApiKey(
+  { sql }: Pick<Dependencies, "sql">,
+  { id, workspaceId }: RevokeApiKeyRequest,
+): Promise<MessageInitShape<typeof RevokeApiKeyResponseSchema>> {
+  const ended = await sql.begin(async (tx) => {
+    const keys = isId(id) ? await lockKeysOfChain(tx, { id, makers: [id] }) : [];
+    const named = keys.find((key) => key.id === id);
+    if (named === undefined || workspacesOf(named, workspaceId).length === 0) throw notFound();
+    return await endKeys(tx, keys, { workspaceId, named });
+  });
+  return { madeKeys: ended.filter((key) => key.id !== id).map(toApiKey) };
 }
