@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { v7 } from "uuid";
-import { notFound } from "#src/errors.ts";
+import { invalidRequest, notFound } from "#src/errors.ts";
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -42,4 +42,9 @@ export function isId(text: string): boolean {
 /** @throws `not_found` for texts that are not ids. */
 export function assertIds(...ids: readonly string[]): void {
   if (!ids.every(isId)) throw notFound();
+}
+
+/** @throws `invalid_request` for a text that is not an id. */
+export function assertWorkspaceId(workspaceId: string): void {
+  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
 }

@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
 import { invalidRequest } from "#src/errors.ts";
-import { isId } from "#src/ids.ts";
+import { assertWorkspaceId, isId } from "#src/ids.ts";
 import type { ISql, Sql, SqlFragment } from "#src/postgres.ts";
 import { hasWaitingEvents } from "#src/workspaces/workspace-rows.ts";
 
@@ -129,7 +129,7 @@ export function createWorkspaceExportService(
       return { rows: [...rows], next: last ?? "" };
     },
     async listOpenWork({ workspaceId }) {
-      if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+      assertWorkspaceId(workspaceId);
       const isWaiting = await hasWaitingEvents(sql, workspaceId);
       const events = isWaiting ? ["events that wait in the outbox"] : [];
       return { openWork: [...events, ...(await listOpenWork(workspaceId))] };

@@ -1,7 +1,7 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { invalidRequest } from "#src/errors.ts";
-import { isId } from "#src/ids.ts";
+import { assertWorkspaceId, isId } from "#src/ids.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import type { ExportedTables } from "./export-service.ts";
 import { importRows, readShape, type RowLimit, type TableShape } from "./import-rows.ts";
@@ -33,7 +33,7 @@ export interface TableRules {
 export type ImportRules = Readonly<Record<string, TableRules>>;
 
 function assertId(workspaceId: string): void {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
 }
 
 class RowImport {

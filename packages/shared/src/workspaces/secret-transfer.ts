@@ -3,7 +3,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { appendAudit } from "#src/audit/append.ts";
 import { conflict, invalidRequest } from "#src/errors.ts";
-import { isId } from "#src/ids.ts";
+import { assertWorkspaceId } from "#src/ids.ts";
 import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 import { boxKeyOf, openBox, sealBox } from "#src/secrets/sealed-box.ts";
 import { SealError, type SealingKey } from "#src/secrets/sealing.ts";
@@ -28,7 +28,7 @@ export interface SecretTransferOptions {
 }
 
 function assertId(workspaceId: string): void {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
 }
 
 /** The secrets of one workspace cannot be stored as those of another. */

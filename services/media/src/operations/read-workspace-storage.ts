@@ -1,7 +1,6 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { WorkspaceStorageSchema } from "@postrider/contracts/media/v1/storage_service_pb";
-import { invalidRequest } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertWorkspaceId } from "@postrider/shared/ids";
 import { readStorage } from "#src/db/storage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
@@ -14,7 +13,7 @@ export async function readWorkspaceStorage(
   }: Pick<RpcDependencies, "sql" | "storageBytes" | "storageTurns">,
   workspaceId: string,
 ): Promise<MessageInitShape<typeof WorkspaceStorageSchema>> {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   const { usedBytes, reservedBytes, limitBytes } = await storageTurns.run(
     () => readStorage(sql, workspaceId),
     { key: workspaceId },

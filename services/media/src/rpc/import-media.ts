@@ -7,8 +7,8 @@ import type {
   ImportMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
-import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
-import { isId, newId } from "@postrider/shared/ids";
+import { ServiceError, unavailable } from "@postrider/shared/errors";
+import { assertWorkspaceId, newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import {
@@ -94,7 +94,7 @@ type Deps = Pick<
 
 export async function importMedia(deps: Deps, request: ImportMediaRequest): Promise<Response> {
   const { workspaceId, url } = request;
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   const keyed = toKeyed(request);
   if (keyed === undefined) return await runImport(deps, { workspaceId, url, keyed });
   const claimed = await claimOrReplay(deps.sql, keyed);

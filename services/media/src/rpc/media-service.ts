@@ -15,7 +15,7 @@ import type {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
-import { isId, newId } from "@postrider/shared/ids";
+import { assertWorkspaceId, isId, newId } from "@postrider/shared/ids";
 import { listLibrary } from "#src/db/media-library.ts";
 import { deleteReleased, recordUsages, type Release } from "#src/db/media-usages.ts";
 import { insertUpload, listMediaByIds, type NewUpload } from "#src/db/media.ts";
@@ -52,7 +52,7 @@ export async function listMedia(
   request: ListMediaRequest,
 ): Promise<MessageInitShape<typeof ListMediaResponseSchema>> {
   const { workspaceId, limit, cursor, kind, unused: isUnused } = request;
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   if (limit < 1 || limit > MAX_LIMIT) throw invalidRequest([{ code: "invalid", path: "/limit" }]);
   if (cursor !== "" && !isId(cursor)) throw new ServiceError("invalid", "invalid_cursor");
   const [page, storage] = await Promise.all([
@@ -180,7 +180,7 @@ function parse(
   const { workspaceId, fileName } = request;
   const bytes = Number(request.bytes);
   const contentType = foldContentType(request.contentType);
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   if (bytes < 1) throw invalidRequest([{ code: "too_small", path: "/bytes", limit: 1 }]);
   const violation = checkDeclared({ contentType, bytes }, limits);
   if (violation !== undefined) throw unprocessable("media_rejected", [violation]);

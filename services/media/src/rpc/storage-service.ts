@@ -2,7 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import type { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertWorkspaceId } from "@postrider/shared/ids";
 import { lockStorage, readStorage, setStorageLimit } from "#src/db/storage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { readWorkspaceStorage } from "#src/operations/read-workspace-storage.ts";
@@ -15,7 +15,7 @@ export function createStorageService(deps: Deps): ServiceImpl<typeof StorageServ
       storage: await readWorkspaceStorage(deps, workspaceId),
     }),
     setStorageLimit: async ({ workspaceId, limitBytes }) => {
-      if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+      assertWorkspaceId(workspaceId);
       if (limitBytes !== undefined && limitBytes < 0n)
         throw invalidRequest([{ code: "too_small", path: "/limitBytes", limit: 0 }]);
       const bytes = limitBytes === undefined ? null : Number(limitBytes);

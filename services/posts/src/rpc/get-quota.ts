@@ -4,8 +4,7 @@ import type {
   GetQuotaRequest,
   GetQuotaResponseSchema,
 } from "@postrider/contracts/posts/v1/quota_service_pb";
-import { invalidRequest } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertWorkspaceId } from "@postrider/shared/ids";
 import { listQuotaUsage } from "#src/db/quota-usage.ts";
 import {
   dailyCounters,
@@ -28,7 +27,7 @@ export async function getQuota(
   }: Pick<PostsDeps, "sql" | "clock" | "workspaces" | "accountService">,
   { workspaceId }: GetQuotaRequest,
 ): Promise<MessageInitShape<typeof GetQuotaResponseSchema>> {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   const [now, limits, { accounts }] = await Promise.all([
     clock(),
     workspaces.findLimits(workspaceId),

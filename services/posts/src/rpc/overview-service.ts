@@ -8,8 +8,8 @@ import type {
 import type { CauseJson, CausePostJson, OverviewJson } from "@postrider/rest/dashboard/overview";
 import { toBoundedCount } from "@postrider/rest/dashboard/parts";
 import { causeWords, cureFor } from "@postrider/rest/target-errors/cures";
-import { invalidRequest, ServiceError } from "@postrider/shared/errors";
-import { assertIds, isId } from "@postrider/shared/ids";
+import { ServiceError } from "@postrider/shared/errors";
+import { assertIds, assertWorkspaceId } from "@postrider/shared/ids";
 import { readInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import {
   type CausePostRow,
@@ -42,7 +42,7 @@ export async function getOverview(
   { sql, accountService }: Pick<PostsDeps, "sql" | "accountService">,
   { workspaceId }: GetOverviewRequest,
 ): Promise<MessageInitShape<typeof GetOverviewResponseSchema>> {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   const { accounts } = await accountService.listAccounts({ workspaceId });
   const working = accounts.filter(({ status }) => status === "active").map(({ id }) => id);
   const connected = new Set(accounts.map(({ id }) => id));

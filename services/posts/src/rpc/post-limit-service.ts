@@ -7,7 +7,7 @@ import type {
 } from "@postrider/contracts/posts/v1/post_limit_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertWorkspaceId } from "@postrider/shared/ids";
 import {
   findOwnPostLimits,
   lockPostLimits,
@@ -37,10 +37,6 @@ export function createPostLimitService(deps: Deps): ServiceImpl<typeof PostLimit
       return { limits: await getLimits(deps, request.workspaceId) };
     },
   };
-}
-
-function assertWorkspaceId(workspaceId: string): void {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
 }
 
 function assertLimit(path: string, limit: bigint | undefined, max: bigint): void {

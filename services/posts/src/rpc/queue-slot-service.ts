@@ -14,7 +14,7 @@ import {
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, notFound, unprocessable, type Violation } from "@postrider/shared/errors";
-import { assertIds, isId, newId } from "@postrider/shared/ids";
+import { assertIds, assertWorkspaceId, isId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { type KeyedRequest, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
@@ -96,7 +96,7 @@ export async function listQueueSlotRules(
   { sql, clock }: Pick<PostsDeps, "sql" | "clock">,
   { workspaceId }: ListQueueSlotRulesRequest,
 ): Promise<MessageInitShape<typeof ListQueueSlotRulesResponseSchema>> {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   const now = await clock();
   const rules = await listQueueSlotRuleRows(sql, workspaceId);
   const slots = await findShownSlots(sql, rules, { workspaceId, now });

@@ -11,8 +11,7 @@ import type {
 import { type BoundedCountJson, toBoundedCount } from "@postrider/rest/dashboard/parts";
 import type { StatusJson } from "@postrider/rest/dashboard/status";
 import { compareDeployments } from "@postrider/shared/deployment/ownership";
-import { invalidRequest } from "@postrider/shared/errors";
-import { isId } from "@postrider/shared/ids";
+import { assertWorkspaceId, isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { listSecondPosts } from "#src/publishing/db/attempts.ts";
 import { findDeployment } from "#src/publishing/db/deployment.ts";
@@ -47,7 +46,7 @@ export async function getPublishingStatus(
   request: GetPublishingStatusRequest,
 ): Promise<MessageInitShape<typeof GetPublishingStatusResponseSchema>> {
   const { workspaceId } = request;
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   const accounts = request.accounts.filter(({ id }) => isId(id));
   const accountIds = accounts.map(({ id }) => id);
   const [causes, waiting] = await Promise.all([
@@ -135,7 +134,7 @@ export async function batchGetWaits(
   deps: Pick<Dependencies, "sql" | "deploymentId">,
   { workspaceId, targetIds }: BatchGetWaitsRequest,
 ): Promise<MessageInitShape<typeof BatchGetWaitsResponseSchema>> {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   const tasks = await listWaitingTasks(deps.sql, workspaceId, targetIds.filter(isId));
   const accountIds = tasks.map(({ accountId }) => accountId);
   const causes = await readWaitCauses(deps, workspaceId, accountIds);
@@ -155,7 +154,7 @@ export async function batchGetSecondPosts(
   { sql }: Pick<Dependencies, "sql">,
   { workspaceId, targetIds }: BatchGetSecondPostsRequest,
 ): Promise<MessageInitShape<typeof BatchGetSecondPostsResponseSchema>> {
-  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  assertWorkspaceId(workspaceId);
   const posts = await listSecondPosts(sql, workspaceId, targetIds.filter(isId));
   return {
     posts: posts.map(({ targetId, permalink }) => ({
