@@ -7,6 +7,7 @@ import { nextRows } from "#src/outbox/pass.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
+import { countPages } from "#src/testing/explain.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
@@ -45,19 +46,7 @@ async function duringBackup(work: () => Promise<void>): Promise<void> {
   });
 }
 
-interface Plan {
-  readonly "Shared Hit Blocks": number;
-  readonly "Shared Read Blocks": number;
-}
-
-/** Returns the number of database pages that an outbox relay's query for its next events reads. */
-async function countPages(floor: number): Promise<number> {
-  const rows = await sql<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }[]>`
-    explain (analyze, buffers, format json) ${nextRows(sql, floor)}`;
-  const plan = Object.values(rows[0] ?? {})[0]?.[0].Plan;
-  if (plan === undefined) throw new Error("the plan of the query is missing");
-  return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
-}
+const countPagesFrom = (floor: number) => countPages(sql, nextRows(sql, floor));
 
 async function advance(floor: OutboxFloor): Promise<void> {
   const { lastId } = await readOutboxBacklog(sql, floor.id);
@@ -73,9 +62,9 @@ test("an outbox relay does not read the events that were deleted during a backup
   await duringBackup(async () => {
     await passEvents(20_000);
     const floor = new OutboxFloor();
-    expect(await countPages(floor.id)).toBeGreaterThan(200);
+    expect(await countPagesFrom(floor.id)).toBeGreaterThan(200);
     await advanceTwice(floor);
-    expect(await countPages(floor.id)).toBeLessThan(10);
+    expect(await countPagesFrom(floor.id)).toBeLessThan(10);
   });
 });
 

@@ -1,5 +1,5 @@
 import { nextOf } from "@postrider/shared/outbox/pass";
-import type { SqlFragment } from "@postrider/shared/postgres";
+import { countPages } from "@postrider/shared/testing/explain";
 import { expect, test } from "vitest";
 import { isPostDue, nextDue } from "#src/db/due-posts.ts";
 import { newWorkspace, startPostsForFile } from "./fixture.ts";
@@ -20,27 +20,14 @@ async function startPostsOfThePast(count: number): Promise<void> {
   await posts.sql`update posts set status = 'publishing' where status = 'scheduled'`;
 }
 
-interface Plan {
-  readonly "Shared Hit Blocks": number;
-  readonly "Shared Read Blocks": number;
-}
-
-/** Returns the number of database pages that a query reads. */
-async function countPages(query: SqlFragment): Promise<number> {
-  const rows = await posts.sql<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }[]>`
-    explain (analyze, buffers, format json) ${query}`;
-  const plan = Object.values(rows[0] ?? {})[0]?.[0].Plan;
-  if (plan === undefined) throw new Error("the plan of the query is missing");
-  return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
-}
-
 test("the scheduler's search for due posts skips posts that were already started, even while a database backup keeps their index entries", async () => {
   await posts.database.ownerSql.begin("isolation level repeatable read", async (backup) => {
     await backup`select 1`;
     await startPostsOfThePast(10_000);
     const [{ floor }] = await nextDue(posts.sql, null);
 
-    const pagesFrom = (since: Date | null) => countPages(posts.sql`${nextDue(posts.sql, since)}`);
+    const pagesFrom = (since: Date | null) =>
+      countPages(posts.sql, posts.sql`${nextDue(posts.sql, since)}`);
     expect(await pagesFrom(null)).toBeGreaterThan(100);
     expect(await pagesFrom(floor)).toBeLessThan(10);
   });
@@ -57,7 +44,7 @@ test("the question whether a post is due reads no posts that are scheduled for l
   await posts.migrationSql`analyze posts`;
   const [{ floor }] = await nextDue(sql, null);
 
-  expect(await countPages(sql`select ${isPostDue(sql, floor)}`)).toBeLessThan(10);
+  expect(await countPages(sql, sql`select ${isPostDue(sql, floor)}`)).toBeLessThan(10);
 });
 
 test.each(["posts", "backlog"])(
@@ -71,7 +58,7 @@ test.each(["posts", "backlog"])(
       from generate_series(1, 20_000)`;
     await migrationSql`analyze outbox`;
 
-    expect(await countPages(sql`${nextOf(sql, "posts", 0)}`)).toBeLessThan(100);
+    expect(await countPages(sql, sql`${nextOf(sql, "posts", 0)}`)).toBeLessThan(100);
   },
 );
 

@@ -1,5 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import type { SqlFragment } from "@postrider/shared/postgres";
+import { explain, type Plan } from "@postrider/shared/testing/explain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newestPublications } from "#src/engagement/db/inbox.ts";
 import { readingSums, sumReadings } from "#src/engagement/db/metrics-history.ts";
@@ -25,14 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
-interface Plan {
-  readonly "Relation Name"?: string;
-  readonly "Actual Rows": number;
-  readonly "Actual Loops": number;
-  readonly "Rows Removed by Filter"?: number;
-  readonly Plans?: readonly Plan[];
-}
-
 function rowsRead(plan: Plan): number {
   const below = (plan.Plans ?? []).reduce((total, each) => total + rowsRead(each), 0);
   if (plan["Relation Name"] !== "target_metrics") return below;
@@ -46,15 +39,7 @@ function lookUps(plan: Plan): number {
 }
 
 async function countRows(query: SqlFragment): Promise<number> {
-  return rowsRead(await explain(query));
-}
-
-async function explain(query: SqlFragment): Promise<Plan> {
-  const [row] = await stage.sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
-    explain (analyze, buffers, format json) ${query}`;
-  const plan = Object.values(row ?? {})[0]?.[0].Plan;
-  if (plan === undefined) throw new Error("the plan of the query is missing");
-  return plan;
+  return rowsRead(await explain(stage.sql, query));
 }
 
 test.each([
@@ -100,5 +85,5 @@ test("the lines of the 20 posts that were seen most look each of their points up
   expect(posts).toHaveLength(20);
   expect(posts[0]?.line).toEqual([4, 4, 4, 4, 4, 4, 4, 4]);
   const points = 20 * 4 * 8;
-  expect(lookUps(await explain(readingSums(stage.sql, of)))).toBeLessThanOrEqual(points);
+  expect(lookUps(await explain(stage.sql, readingSums(stage.sql, of)))).toBeLessThanOrEqual(points);
 });

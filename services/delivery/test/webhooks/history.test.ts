@@ -1,5 +1,6 @@
 import { deriveTimedId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { countPages } from "@postrider/shared/testing/explain";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { lockWaiting } from "#src/webhooks/db/cancellations.ts";
 import { listDeliveries, storedDeliveries } from "#src/webhooks/db/history.ts";
@@ -131,27 +132,17 @@ test.each([
   },
 );
 
-interface Plan {
-  readonly "Shared Hit Blocks": number;
-  readonly "Shared Read Blocks": number;
-}
-
-/**
- * Returns the number of database pages that the query for the first page of the webhook history
- * reads.
- */
-async function countPages(
+/** Counts those that the query for the first page of the webhook history reads. */
+async function countHistoryPages(
   webhookId: string,
   filter: Partial<Parameters<typeof storedDeliveries>[2]>,
 ) {
   const { sql } = webhooks;
   const range = { since: FIRST_ID, before: LAST_ID, limit: 21 };
-  const query = storedDeliveries(sql, webhookId, { ...NO_FILTER, ...filter }, range);
-  const [row] = await sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
-    explain (analyze, buffers, format json) ${query}`;
-  const plan = Object.values(row ?? {})[0]?.[0].Plan;
-  if (plan === undefined) throw new Error("the plan of the query is missing");
-  return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+  return await countPages(
+    sql,
+    storedDeliveries(sql, webhookId, { ...NO_FILTER, ...filter }, range),
+  );
 }
 
 test("a page of a long webhook history reads few database pages, also with a filter that no delivery matches", async () => {
@@ -175,7 +166,7 @@ test("a page of a long webhook history reads few database pages, also with a fil
     { eventType: "account.connected" },
     { status: "failed", eventType: "post.published" },
   ] as const)
-    expect([filter, (await countPages(webhookId, filter)) < 300]).toEqual([filter, true]);
+    expect([filter, (await countHistoryPages(webhookId, filter)) < 300]).toEqual([filter, true]);
 });
 
 test("pages of the webhook history return every delivery once, and end early at about 512 KiB", async () => {
