@@ -40,15 +40,14 @@ import {
 } from "#src/rpc/account-service.ts";
 import { getAccountSettings, updateAccountSettings } from "#src/rpc/account-settings-service.ts";
 import { admit } from "#src/rpc/admit.ts";
+import { createApiKey, listApiKeys, revokeApiKey } from "#src/rpc/api-key-service.ts";
 import {
   findConnectLink,
   getAuthorization,
   issueConnectLink,
   openConnectLink,
 } from "#src/rpc/authorization-service.ts";
-import { connectAccount } from "#src/rpc/connect-account.ts";
-import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
-import { createApiKey, listApiKeys, revokeApiKey } from "#src/rpc/api-key-service.ts";
+import { connectAccount, connectSimulatedAccounts } from "#src/rpc/connect-account.ts";
 import {
   batchGetCredentials,
   listSealingKeys,
