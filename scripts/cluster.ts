@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { root, runInForeground, runScript } from "./check/run-command.ts";
-import { readSteps } from "./cluster/steps.ts";
-import { toScript } from "./cluster/to-script.ts";
+import { readSteps, toScript } from "./cluster/steps.ts";
 
 // Runs "Try it in a cluster" of deploy/README.md as it stands, on the cluster that KUBECONFIG names
 // and that has the images; before it removes everything, it publishes to all platforms and

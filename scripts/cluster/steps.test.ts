@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { toScript } from "./to-script.ts";
+import { toScript } from "./steps.ts";
 
 function isAlive(pid: number): boolean {
   try {
