@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./check/run-command.ts";
-import { toChart } from "./helm/chart.ts";
-import { renderCell } from "./helm/render-cell.ts";
+import { renderCell, toChart } from "./helm/chart.ts";
 import { renderOverlay } from "./manifests/tools.ts";
 
 // Writes a Helm chart of the overlay `production` into a folder:

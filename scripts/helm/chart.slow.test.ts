@@ -6,8 +6,7 @@ import { root } from "../check/run-command.ts";
 import { parseManifests } from "../manifests/check-overlay.ts";
 import { type Manifest, nameOf, ofKind } from "../manifests/manifest.ts";
 import { renderChart, renderOverlay } from "../manifests/tools.ts";
-import { toChart } from "./chart.ts";
-import { renderCell } from "./render-cell.ts";
+import { renderCell, toChart } from "./chart.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "postrider-chart-"));
 let rendered: string;

@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { parseAllDocuments, stringify } from "yaml";
 import { root } from "../check/run-command.ts";
 import { type Manifest, nameOf } from "../manifests/manifest.ts";
+import { renderOverlay } from "../manifests/tools.ts";
 
 const { version: VERSION } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly version: string;
@@ -200,4 +202,23 @@ export function toChart(rendered: string, renderedCell: string): Readonly<Record
     "values.yaml": [...values, ...options].join(""),
     "templates/postrider.yaml": templates.join(""),
   };
+}
+
+/** The overlay `production` of an installation that is a cell: docs/scale.md. */
+export function renderCell(): string {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-cell-"));
+  const to = (path: string): string => relative(folder, join(root, "deploy/k8s", path));
+  try {
+    const kustomization = {
+      apiVersion: "kustomize.config.k8s.io/v1beta1",
+      kind: "Kustomization",
+      namespace: "postrider",
+      resources: [to("overlays/production")],
+      components: [to("components/cell")],
+    };
+    writeFileSync(join(folder, "kustomization.yaml"), stringify(kustomization));
+    return renderOverlay(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
