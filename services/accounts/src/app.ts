@@ -6,7 +6,6 @@ import {
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { auditCleanings } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
-import { openBus } from "@postrider/shared/bus/open";
 import {
   describeHold,
   startDeploymentWatch,
@@ -18,7 +17,7 @@ import {
   createServiceChecks,
   type ServiceCheckOptions,
 } from "@postrider/shared/diagnostics/service-checks";
-import { startRelay } from "@postrider/shared/outbox/relay";
+import { startEvents } from "@postrider/shared/outbox/start-events";
 import type { Sql } from "@postrider/shared/postgres";
 import { type RowCleaning, startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -26,7 +25,6 @@ import { disposeInOrder, together, type App } from "@postrider/shared/process/li
 import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
-import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deleteOldKeys } from "#src/db/api-keys.ts";
 import { deleteEndedSessions } from "#src/db/dashboard-sessions.ts";
@@ -130,15 +128,6 @@ function startJobs(
       OLD_KEYS,
     ]),
   ];
-}
-
-async function startEvents(
-  config: Config,
-  deps: { readonly sql: Sql; readonly guard: DeploymentGuard; readonly logger: Logger },
-) {
-  const bus = await openBus({ ...config, ...deps });
-  const { sql, logger } = deps;
-  return { bus, relay: startRelay({ sql, bus, service: config.service, logger }) };
 }
 
 function createDiagnostics(

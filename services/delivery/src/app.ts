@@ -5,12 +5,11 @@ import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id"
 import { createProbeUrl } from "@postrider/rest/media/links";
 import type { Bus } from "@postrider/shared/bus";
 import type { EventHandler } from "@postrider/shared/bus/consumer";
-import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { describeHold, type DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { withDiagnostics, type DiagnosticsOptions } from "@postrider/shared/diagnostics/service";
 import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
-import { startRelay } from "@postrider/shared/outbox/relay";
+import { startEvents } from "@postrider/shared/outbox/start-events";
 import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import type { Check } from "@postrider/shared/process/health";
@@ -23,7 +22,6 @@ import {
 } from "@postrider/shared/process/service";
 import { deriveCursorKeys, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
-import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import {
   createEngagementDeps,
@@ -222,14 +220,4 @@ function connectPeers({ postsUrl, accountsUrl, media, identity }: Config) {
     accounts: connectPeer({ service: "accounts", baseUrl: accountsUrl, identity }),
     media: connectPeer({ service: "media", baseUrl: media.baseUrl, identity }),
   };
-}
-
-async function startEvents(
-  config: Config,
-  deps: { readonly sql: Sql; readonly guard: DeploymentGuard; readonly logger: Logger },
-) {
-  const { sql, logger } = deps;
-  const bus = await openBus({ ...config, ...deps });
-  const relay = startRelay({ sql, bus, service: config.service, logger });
-  return { bus, relay };
 }

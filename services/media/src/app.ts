@@ -3,7 +3,6 @@ import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { auditCleanings } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
-import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { describeHold, startDeploymentWatch } from "@postrider/shared/deployment/guard";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
@@ -13,7 +12,7 @@ import {
 } from "@postrider/shared/diagnostics/service-checks";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
-import { startRelay } from "@postrider/shared/outbox/relay";
+import { startEvents } from "@postrider/shared/outbox/start-events";
 import type { Sql } from "@postrider/shared/postgres";
 import { startCleaningRows } from "@postrider/shared/postgres/clean-rows";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -59,7 +58,7 @@ const TRANSFER_GRACE_MS = 20_000;
 const MAX_CHECK_LEASE_MS = 30_000;
 
 export async function startApp(config: Config): Promise<App> {
-  const { service, identity } = config;
+  const { identity } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   const { files, store, guard } = await openStore(config, base);
@@ -86,8 +85,7 @@ export async function startApp(config: Config): Promise<App> {
     plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal, findPreview }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  const bus = await openBus({ ...config, sql, guard: guard.data, logger });
-  const relay = startRelay({ sql, bus, service, logger });
+  const { bus, relay } = await startEvents(config, { sql, guard: guard.data, logger });
   started.bus = bus;
   lateRelay.attach(relay);
   const jobs = startJobs(config, { sql, store, logger, guard, accounts, posts });

@@ -7,7 +7,6 @@ import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import type { Bus } from "@postrider/shared/bus";
 import { type EventHandler, startConsumers } from "@postrider/shared/bus/consumer";
-import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import {
@@ -19,7 +18,7 @@ import { readOwnership } from "@postrider/shared/deployment/table";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
 import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
-import { startRelay } from "@postrider/shared/outbox/relay";
+import { startEvents } from "@postrider/shared/outbox/start-events";
 import type { Sql } from "@postrider/shared/postgres";
 import { createDatabaseClock } from "@postrider/shared/postgres/clock";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -61,9 +60,13 @@ export async function startApp(config: Config): Promise<App> {
   );
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  const events = await startEvents(config, { sql, guard, logger });
-  started.bus = events.bus;
-  lateRelay.attach(events.relay);
+  const { bus, relay } = await startEvents(config, { sql, guard, logger });
+  const consumers = await startConsumers(
+    { bus, sql, logger, group: "posts", onCommitted: relay.nudge },
+    eventHandlers,
+  );
+  started.bus = bus;
+  lateRelay.attach(relay);
   const jobs = startJobs({ config, sql, guard, peers, logger, nudgeRelay });
   started.scheduler = jobs.scheduler;
   return {
@@ -72,9 +75,9 @@ export async function startApp(config: Config): Promise<App> {
       health.drain();
       const { accounts, media, delivery } = peers;
       await disposeInOrder([
-        together([...jobs.all, events.consumer, server]),
-        events.relay,
-        events.bus,
+        together([...jobs.all, ...consumers, server]),
+        relay,
+        bus,
         accounts,
         media,
         delivery,
@@ -184,18 +187,4 @@ function createEventGuard({ deploymentId }: Config, sql: Sql, logger: Logger): D
     readOwnership: () => readOwnership(sql, deploymentId),
     logger,
   });
-}
-
-async function startEvents(
-  config: Config,
-  deps: { readonly sql: Sql; readonly guard: DeploymentGuard; readonly logger: Logger },
-) {
-  const { sql, logger } = deps;
-  const bus = await openBus({ ...config, ...deps });
-  const relay = startRelay({ sql, bus, service: config.service, logger });
-  const consumers = await startConsumers(
-    { bus, sql, logger, group: "posts", onCommitted: relay.nudge },
-    eventHandlers,
-  );
-  return { bus, relay, consumer: together(consumers) };
 }
