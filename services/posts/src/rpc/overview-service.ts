@@ -20,20 +20,10 @@ import {
   listScheduledGroups,
   type ScheduledGroup,
 } from "#src/db/overview.ts";
-import type { PostStatus } from "#src/domain/post-status.ts";
+import { POST_STATUSES, type PostStatus } from "#src/domain/post-status.ts";
 import { MAX_GENERATIONS } from "#src/domain/target.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { type RetryDeps, retryTargets } from "#src/operations/retry-targets.ts";
-
-const STATUSES = [
-  "draft",
-  "scheduled",
-  "publishing",
-  "published",
-  "partial",
-  "failed",
-  "cancelled",
-] as const satisfies readonly PostStatus[];
 
 /** Why a scheduled post will fail: its account is connected without access, or not at all. */
 type WillFail = "account_reconnect_required" | "account_disconnected";
@@ -47,7 +37,7 @@ export async function getOverview(
   const working = accounts.filter(({ status }) => status === "active").map(({ id }) => id);
   const connected = new Set(accounts.map(({ id }) => id));
   const { counts, failures, scheduled } = await readInTurn(sql, workspaceId, async () => ({
-    counts: await countPostsByStatus(sql, workspaceId, STATUSES),
+    counts: await countPostsByStatus(sql, workspaceId, POST_STATUSES),
     failures: await listFailureGroups(sql, workspaceId, MAX_GENERATIONS),
     scheduled: await listScheduledGroups(sql, workspaceId, working),
   }));
@@ -59,7 +49,7 @@ export async function getOverview(
     toBoundedCount(statuses.reduce((sum, status) => sum + (byStatus.get(status) ?? 0), 0));
   const overview: OverviewJson = {
     counts: {
-      all: countOf(...STATUSES),
+      all: countOf(...POST_STATUSES),
       draft: countOf("draft"),
       scheduled: countOf("scheduled"),
       publishing: countOf("publishing"),
