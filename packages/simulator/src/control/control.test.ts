@@ -127,46 +127,43 @@ test("POST /_control/comments adds a comment only to a visible post, and only on
   expect((await post({ ...comment, platform: "telegram" })).status).toBe(400);
 });
 
+/** As a new simulator has them. */
+const SETTINGS = {
+  quotas: true,
+  latencyMs: 0,
+  authorize: "ask",
+  audited: true,
+  insightsLagMs: 0,
+  tiktokWholeVideoBytes: 64_000_000,
+  graphCallsPerDay: 4800,
+  instagramTokenShape: "object",
+  instagramPageTokenReads: "allowed",
+  facebookApp: "all",
+  xFieldNames: "both",
+  xUserPostsPerDay: 2400,
+  xAppPostsPerDay: 10_000,
+  xUsageCap: "open",
+  tiktokPostsOfOtherApps: 0,
+  facebookVideos: "allowed",
+  repeatedPosts: "refused",
+  instagramHashtags: 30,
+};
+
 test("POST /_control/settings returns the current settings, and its setting latencyMs delays every answer of a platform", async () => {
-  expect(await simulator.control("/settings", {})).toEqual({
-    quotas: true,
-    latencyMs: 0,
-    authorize: "ask",
-    audited: true,
-    insightsLagMs: 0,
-    tiktokWholeVideoBytes: 64_000_000,
-    graphCallsPerDay: 4800,
-    instagramTokenShape: "object",
-    instagramPageTokenReads: "allowed",
-    facebookApp: "all",
-    xFieldNames: "both",
-    xUserPostsPerDay: 2400,
-    xAppPostsPerDay: 10_000,
-    xUsageCap: "open",
-    tiktokPostsOfOtherApps: 0,
-    facebookVideos: "allowed",
-    repeatedPosts: "refused",
-    instagramHashtags: 30,
-  });
+  expect(await simulator.control("/settings", {})).toEqual(SETTINGS);
   const settings = {
+    ...SETTINGS,
     quotas: false,
     latencyMs: 60,
     authorize: "deny",
     audited: false,
-    insightsLagMs: 0,
     tiktokWholeVideoBytes: 0,
     graphCallsPerDay: 100,
     instagramTokenShape: "list",
     instagramPageTokenReads: "refused",
     facebookApp: "publishing",
     xFieldNames: "new",
-    xUserPostsPerDay: 2400,
-    xAppPostsPerDay: 10_000,
-    xUsageCap: "open",
-    tiktokPostsOfOtherApps: 0,
-    facebookVideos: "allowed",
     repeatedPosts: "accepted",
-    instagramHashtags: 30,
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
@@ -186,25 +183,6 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
   expect(await simulator.control("/faults")).toEqual([]);
   expect(await simulator.control("/requests")).toEqual([]);
   expect((await simulator.control("/clock"))["offsetMs"]).toBe(0);
-  expect(await simulator.control("/settings")).toEqual({
-    quotas: true,
-    latencyMs: 0,
-    authorize: "ask",
-    audited: true,
-    insightsLagMs: 0,
-    tiktokWholeVideoBytes: 64_000_000,
-    graphCallsPerDay: 4800,
-    instagramTokenShape: "object",
-    instagramPageTokenReads: "allowed",
-    facebookApp: "all",
-    xFieldNames: "both",
-    xUserPostsPerDay: 2400,
-    xAppPostsPerDay: 10_000,
-    xUsageCap: "open",
-    tiktokPostsOfOtherApps: 0,
-    facebookVideos: "allowed",
-    repeatedPosts: "refused",
-    instagramHashtags: 30,
-  });
+  expect(await simulator.control("/settings")).toEqual(SETTINGS);
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });
