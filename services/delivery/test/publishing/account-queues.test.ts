@@ -5,19 +5,10 @@ import { expect, test } from "vitest";
 import { releaseCalls } from "#src/calls/table.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
+import { CLAIM as LARGE } from "./claim.ts";
 import { openDatabase, request, World } from "./fixture.ts";
 
-const CLAIM = {
-  owner: randomUUID(),
-  leaseMs: 60_000,
-  limit: 10,
-  platforms: ["x"],
-  suspectAfter: 3,
-  maxSuspects: 1,
-  mayTakeOver: true,
-  maxPerPlatform: 64,
-  floors: null,
-};
+const CLAIM = { ...LARGE, limit: 10 };
 
 /**
  * Returns a function that changes the oldest publish task with the status `status` to `next`, as

@@ -12,20 +12,11 @@ import { claimDeletions } from "#src/publishing/db/deletion-claims.ts";
 import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
+import { CLAIM as CLAIM_OF_X } from "./claim.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
 const PLATFORMS = ["x", "bluesky"];
-const CLAIM = {
-  owner: randomUUID(),
-  leaseMs: 60_000,
-  limit: 50,
-  platforms: PLATFORMS,
-  suspectAfter: 3,
-  maxSuspects: 1,
-  mayTakeOver: true,
-  maxPerPlatform: 64,
-  floors: null,
-};
+const CLAIM = { ...CLAIM_OF_X, platforms: PLATFORMS };
 
 async function claim(sql: Sql, more: Partial<typeof CLAIM> = {}) {
   return await sql.begin((tx) => claimTasks(tx, { ...CLAIM, ...more }));

@@ -4,11 +4,11 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { CallMarker } from "#src/calls/call-marker.ts";
 import { markCalls } from "#src/calls/marks.ts";
-import { claimTasks } from "#src/publishing/db/claims.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { nameClaim, type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
 import { createHandleStore } from "#src/publishing/jobs/claim-tasks/handle-store.ts";
 import { LeasedTasks } from "#src/publishing/jobs/claim-tasks/leased-tasks.ts";
+import { claim } from "./claim.ts";
 import {
   logger,
   openDatabase,
@@ -18,22 +18,6 @@ import {
   World,
   type TestTarget,
 } from "./fixture.ts";
-
-const CLAIM = {
-  leaseMs: 60_000,
-  limit: 50,
-  platforms: ["x"],
-  suspectAfter: 3,
-  maxSuspects: 1,
-  mayTakeOver: true,
-  maxPerPlatform: 64,
-  floors: null,
-};
-
-async function claim(sql: Sql, limit = 50) {
-  const options = { ...CLAIM, owner: randomUUID(), limit };
-  return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
-}
 
 function toMark(task: ClaimedTask, callKey: string) {
   const { targetId, generation, fence } = task;
@@ -131,7 +115,7 @@ test("a claim for publish tasks takes tasks from the workspaces in turn when it 
   const single = world.addTarget({ workspaceId: small, dueAt: new Date() });
   await request(database.sql, ...crowd, single);
 
-  const claimed = await claim(database.sql, 2);
+  const claimed = await claim(database.sql, { limit: 2 });
 
   expect(claimed.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
     [large, small].toSorted(),

@@ -3,7 +3,7 @@ import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { claimTasks } from "#src/publishing/db/claims.ts";
+import { type CLAIM, claim as claimTasks } from "./claim.ts";
 import {
   consume,
   insertPublished,
@@ -19,23 +19,11 @@ import {
 } from "./fixture.ts";
 
 const SHARE = 4;
-const CLAIM = {
-  leaseMs: 60_000,
-  limit: 50,
-  platforms: ["x", "bluesky"],
-  suspectAfter: 3,
-  maxSuspects: 1,
-  mayTakeOver: true,
-  maxPerPlatform: SHARE,
-  floors: null,
-};
 /** Number of tasks in a backlog; it is larger than the number of tasks that one claim takes. */
 const BACKLOG = 1_200;
 
-async function claim(sql: Sql, more: Partial<typeof CLAIM> = {}) {
-  const options = { ...CLAIM, ...more, owner: randomUUID() };
-  return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
-}
+const claim = (sql: Sql, more: Partial<typeof CLAIM> = {}) =>
+  claimTasks(sql, { platforms: ["x", "bluesky"], maxPerPlatform: SHARE, ...more });
 
 /** Returns how many tasks were claimed until none may be. */
 async function claimAll(sql: Sql, more: Partial<typeof CLAIM> = {}): Promise<number> {

@@ -14,17 +14,10 @@ import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { insertRequests } from "#src/publishing/db/tasks.ts";
 import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
+import { CLAIM } from "./claim.ts";
 import { openDatabase, World } from "./fixture.ts";
 
 const PLATFORMS = ["x"];
-const LEASE = { owner: randomUUID(), leaseMs: 60_000, limit: 50, maxPerPlatform: 64 };
-const CLAIM = {
-  ...LEASE,
-  platforms: PLATFORMS,
-  suspectAfter: 3,
-  maxSuspects: 1,
-  mayTakeOver: true,
-};
 const ENDED = 10_000;
 
 let database: TestDatabase;
@@ -130,7 +123,7 @@ test("the repeated searches for due deletions do not read the targets that were 
     await sql`update deletion_queues set wake_at = null`;
     const { floor } = await findNextDeletion(sql, null);
     const claim = (since: Date | null) => (tx: TransactionSql) =>
-      claimDeletions(tx, { ...LEASE, since });
+      claimDeletions(tx, { ...CLAIM, since });
 
     expect(await countPages((tx) => findNextDeletion(tx, null))).toBeGreaterThan(100);
     expect(await countPages((tx) => findNextDeletion(tx, floor))).toBeLessThan(50);
@@ -147,7 +140,7 @@ test("the repeated searches for post ids to request from platforms do not read t
       from generate_series(1, ${ENDED}::int)`;
     await sql`delete from detail_questions`;
     const { floor } = await findNextQuestion(sql, null);
-    const claim = (since: Date) => (tx: TransactionSql) => claimQuestions(tx, { ...LEASE, since });
+    const claim = (since: Date) => (tx: TransactionSql) => claimQuestions(tx, { ...CLAIM, since });
 
     expect(await countPages((tx) => findNextQuestion(tx, null))).toBeGreaterThan(100);
     expect(await countPages((tx) => findNextQuestion(tx, floor))).toBeLessThan(50);

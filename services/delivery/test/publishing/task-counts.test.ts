@@ -2,28 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { Sql } from "@postrider/shared/postgres";
 import { expect, test } from "vitest";
 import { delayAccounts } from "#src/publishing/db/account-breakers.ts";
-import { claimTasks } from "#src/publishing/db/claims.ts";
 import { countTasks } from "#src/publishing/db/task-counts.ts";
 import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
+import { claim } from "./claim.ts";
 import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
 const LONG_AGO = new Date("2026-01-05T09:00:00.000Z");
 const LATER = new Date("2026-01-05T10:00:00.000Z");
-
-async function claim(sql: Sql, limit = 50) {
-  const options = {
-    owner: randomUUID(),
-    leaseMs: 60_000,
-    limit,
-    platforms: ["x"],
-    suspectAfter: 3,
-    maxSuspects: 1,
-    mayTakeOver: true,
-    maxPerPlatform: 64,
-    floors: null,
-  };
-  return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
-}
 
 /** Sets the time since which a publish task has been ready to be claimed. */
 async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
@@ -145,7 +130,7 @@ test("the publish tasks that count as overdue are exactly those that a worker wo
   await insertPause(sql, "account", first.accountId);
   expect((await read(sql)).since).toEqual(LATER);
 
-  const taken = await claim(sql, 1);
+  const taken = await claim(sql, { limit: 1 });
 
   expect(taken.map(({ targetId }) => targetId)).toEqual([second.targetId]);
 });
