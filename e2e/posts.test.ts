@@ -30,6 +30,19 @@ const command = (id: string, name: string) =>
 const edit = (id: string, body: object) =>
   tenant.api.call<PostDetail>("PATCH", `/posts/${id}`, { body });
 
+/**
+ * Simulates that no scheduler ran since the post was due. The scheduler looks for posts that were
+ * due this long ago only every 30 s, which pass while the other tests run.
+ */
+const lateId = await createLate("Slept through");
+async function createLate(content: string): Promise<string> {
+  const body = { content, accountIds: [bluesky], scheduledAt: inMs(HOUR_MS) };
+  const { id } = await create(tenant.api, body);
+  await system.sql`
+    update posts.posts set scheduled_at = scheduled_at - interval '26 hours' where id = ${id}`;
+  return id;
+}
+
 test("a scheduled post is published when it is due and not before", async () => {
   const scheduledAt = inMs(1000);
   const body = { content: "On time", accountIds: [bluesky, x], scheduledAt };
@@ -150,17 +163,10 @@ test("a target with an unknown outcome becomes published when an operator enters
 const MISSED = [{ status: "failed", error: { code: "missed", retryable: true }, attemptCount: 0 }];
 
 test("a scheduled post that is more than a day late fails as missed, and a retry publishes it", async () => {
-  const scheduledAt = inMs(HOUR_MS);
-  const body = { content: "Slept through", accountIds: [bluesky], scheduledAt };
-  const { id } = await create(tenant.api, body);
-  // Simulates that no scheduler ran since the post was due. The scheduler looks for posts that were
-  // due this long ago only every 30 s.
-  await system.sql`
-    update posts.posts set scheduled_at = scheduled_at - interval '26 hours' where id = ${id}`;
-  expect((await whenPost(tenant.api, id, "failed")).targets).toMatchObject(MISSED);
+  expect((await whenPost(tenant.api, lateId, "failed")).targets).toMatchObject(MISSED);
   expect(await tenant.countVisible("Slept through")).toBe(0);
-  expect((await command(id, "retry")).status).toBe(202);
-  await whenPost(tenant.api, id, "published");
+  expect((await command(lateId, "retry")).status).toBe(202);
+  await whenPost(tenant.api, lateId, "published");
   expect(await tenant.countVisible("Slept through")).toBe(1);
 });
 
