@@ -32,6 +32,15 @@ function readMigrations(folder: string): readonly Migration[] {
   return migrations;
 }
 
+/** A line such as `-- include audit-log.sql` names a file of this folder. */
+const INCLUDE = /^-- include ([a-z-]+\.sql)$/gm;
+
+function withIncluded(text: string): string {
+  return text.replaceAll(INCLUDE, (_line, name: string) =>
+    readFileSync(new URL(name, import.meta.url), "utf8"),
+  );
+}
+
 export function neededSchemaVersion(folder: string): number {
   return readMigrations(folder).length;
 }
@@ -76,7 +85,7 @@ export async function migrate(
     const isNew = await sql.begin(async (tx) => {
       if (await isApplied(tx, migration)) return false;
       await tx`set local lock_timeout = '2s'`;
-      if (!isInSteps) await tx.unsafe(migration.text);
+      if (!isInSteps) await tx.unsafe(withIncluded(migration.text));
       await restrictRuntime(tx);
       await tx`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`;
       return true;

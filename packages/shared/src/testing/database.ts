@@ -103,6 +103,7 @@ function withDatabase(url: string, name: string): string {
 /** Their contents are part of the name of a template database. */
 const PROVISIONING = [
   "../bus/topics.ts",
+  "audit-log.sql",
   "bus.sql",
   "provision.ts",
   "runtime-rights.ts",
