@@ -512,34 +512,10 @@ create table deployment (
   deployment_id text not null
 );
 
-create table outbox (
-  id bigint generated always as identity primary key,
-  event_id uuid not null,
-  type text not null,
-  key text not null,
-  payload text not null check (octet_length(payload) <= 65536),
-  headers jsonb not null,
-  created_at timestamptz not null default now()
-);
+-- include outbox.sql
 
 -- The relay reads the events of a backlog after all others, and reads no row of the one kind to find those of the other.
 create index outbox_before_backlog on outbox (id) where type not like 'postrider.backlog.%';
 create index outbox_of_backlog on outbox (id) where type like 'postrider.backlog.%';
-
-create table parked_events (
-  id uuid primary key,
-  -- 'in': a handler of this service failed for the event; 'out': the broker refused the event for good.
-  direction text not null check (direction in ('in', 'out')),
-  topic text not null,
-  event_id text not null,
-  type text not null,
-  key text not null,
-  payload text not null,
-  headers jsonb not null,
-  error text not null,
-  attempt_count int not null,
-  parked_at timestamptz not null default now(),
-  unique (direction, topic, event_id)
-);
 
 -- include audit-log.sql

@@ -105,6 +105,7 @@ const PROVISIONING = [
   "../bus/topics.ts",
   "audit-log.sql",
   "bus.sql",
+  "outbox.sql",
   "provision.ts",
   "runtime-rights.ts",
   "service-role.ts",
