@@ -93,6 +93,27 @@ async function expectFailure(command: Promise<unknown>, code: string): Promise<v
   expect(JSON.parse(lines.at(-1) ?? "null")).toMatchObject({ error: { code } });
 }
 
+/** Begins to connect an account of a platform that takes eleven seconds to answer. */
+async function beginSlowly() {
+  const { command, link } = await beginConnect("x");
+  const page = await newPage();
+  await goToPlatform(page, link);
+  await system.simulator.addFault({
+    platform: "x",
+    operation: "POST /2/oauth2/token",
+    mode: "delay",
+    delayMs: 11_000,
+  });
+  const called = page.waitForRequest(/\/connect\/callback/);
+  const approved = approve(page, "patient");
+  // A failure is that of the test that awaits it.
+  approved.catch(() => undefined);
+  await called;
+  return { command, page, approved };
+}
+/** The other tests run meanwhile. */
+const slow = await beginSlowly();
+
 describe("connecting in a browser:", () => {
   test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
     "a connect link that is opened in a browser connects an account of %s, and the command-line tool prints the account",
@@ -126,18 +147,9 @@ describe("connecting in a browser:", () => {
   });
 
   test("the page to which a platform redirects the user waits for a platform that takes eleven seconds to answer", async () => {
-    const { command, link } = await beginConnect("x");
-    const page = await newPage();
-    await goToPlatform(page, link);
-    await system.simulator.addFault({
-      platform: "x",
-      operation: "POST /2/oauth2/token",
-      mode: "delay",
-      delayMs: 11_000,
-    });
-    await approve(page, "patient");
-    expect(await kindOf(page)).toBe("connected");
-    expect(await command).toMatchObject({ username: "patient" });
+    await slow.approved;
+    expect(await kindOf(slow.page)).toBe("connected");
+    expect(await slow.command).toMatchObject({ username: "patient" });
   });
 
   test("a connect link connects every Facebook Page that the user chose, and the command-line tool prints all of them", async () => {
