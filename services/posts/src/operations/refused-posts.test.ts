@@ -26,7 +26,7 @@ test("posts that were refused are tried again one by one after a minute, and are
   vi.useFakeTimers({ toFake: ["performance"] });
   const refused = new RefusedPosts(logger);
   const ids = [randomUUID(), randomUUID()];
-  const fail = vi.fn(() => Promise.reject(timedOut()));
+  const fail = async () => await Promise.reject(timedOut());
   await refused.handleOthers(fail, () => Promise.resolve(ids));
   const tries: (readonly string[] | null)[] = [];
   const succeed = async (only: readonly string[] | null) => {
