@@ -79,6 +79,16 @@ const OWN = new Set([
   ...describeSettings(readMigrationSettings).map(({ name }) => name),
 ]);
 
+/** Keys that only processes with these values of `ROLE` need; no other one may have them. */
+const ROLES_WITH: Readonly<Record<string, readonly string[]>> = {
+  MEDIA_KEY: ["all", "publishing"],
+};
+
+function mayHave(name: string, { variables }: Pick<Process, "variables">): boolean {
+  const role = variables.get("ROLE")?.value;
+  return role === undefined || (ROLES_WITH[name]?.includes(role) ?? true);
+}
+
 interface Process {
   readonly where: string;
   readonly image: string;
@@ -116,7 +126,8 @@ export function checkEnvironment(manifests: readonly Manifest[]): readonly strin
   ];
 }
 
-function settingFaults({ program, variables }: Process): readonly string[] {
+function settingFaults(process: Process): readonly string[] {
+  const { program, variables } = process;
   const read = PROGRAMS[program];
   if (read === undefined)
     return [`the program \`${program}\` is unknown: add it to check-environment.ts`];
@@ -129,7 +140,7 @@ function settingFaults({ program, variables }: Process): readonly string[] {
   return [
     ...reader.faults,
     ...[...variables.keys()]
-      .filter((name) => !known.includes(name))
+      .filter((name) => !known.includes(name) || !mayHave(name, process))
       .map((name) => `${name} is set and not read`),
     ...settings
       .filter(({ name, isSecret }) => isSecret && variables.get(name)?.isSecret === false)
@@ -155,10 +166,12 @@ function checkAgreement(processes: readonly Process[]): readonly string[] {
     for (const [name, { value }] of variables)
       if (!OWN.has(name) && !first.has(name)) first.set(name, { where, value });
 
-  return processes.flatMap(({ where, program, variables }) =>
-    describeSettings(PROGRAMS[program] ?? (() => ({}))).flatMap(({ name }) => {
+  return processes.flatMap((process) =>
+    describeSettings(PROGRAMS[process.program] ?? (() => ({}))).flatMap(({ name }) => {
       const other = first.get(name);
-      return other === undefined || other.value === variables.get(name)?.value
+      const { where, variables } = process;
+      const isSame = other === undefined || other.value === variables.get(name)?.value;
+      return isSame || !mayHave(name, process)
         ? []
         : [`${where}: ${name} differs from that of ${other.where}`];
     }),

@@ -21,6 +21,7 @@ beforeAll(async () => {
     startService("accounts", accountsDatabase, { CREDENTIAL_KEYS: SEALING_KEYS }),
     startService("media", mediaDatabase, {
       MEDIA_DIR: join(folder, "objects"),
+      MEDIA_KEY: "a media key that media needs to start and these tests do not use",
       MEDIA_TEMP_DIR: join(folder, "temp"),
       MEDIA_STORAGE_BYTES: "5000000000",
     }),

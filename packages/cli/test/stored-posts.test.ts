@@ -22,6 +22,7 @@ beforeAll(async () => {
     startService("posts", postsDatabase, {}),
     startService("media", mediaDatabase, {
       MEDIA_DIR: join(folder, "objects"),
+      MEDIA_KEY: "a media key that media needs to start and these tests do not use",
       MEDIA_TEMP_DIR: join(folder, "temp"),
     }),
   ]);

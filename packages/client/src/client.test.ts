@@ -122,22 +122,40 @@ describe("requests:", () => {
     ]);
   });
 
-  test("the client leaves out the fields of a post that are null, except a new time of null", async () => {
+  test("the client leaves out the fields of a post that are null, but not in other operations", async () => {
     const client = clientOf([json(200, {})]);
     const empty = { mediaIds: null, options: { x: { title: null, content: "a" }, y: null } };
-    const body = { ...empty, content: "Hello", scheduledAt: null } as never;
+    const body = { ...empty, content: "Hello" } as never;
     await client.createPost(body);
     await client.validatePost(body);
     await client.updatePost("p", body);
     const filled = { content: "Hello", options: { x: { content: "a" } } };
-    expect(sent.map((request) => request.body)).toEqual([
-      filled,
-      filled,
-      { ...filled, scheduledAt: null },
-    ]);
+    expect(sent.map((request) => request.body)).toEqual([filled, filled, filled]);
     await client.updateMedia("m", { altText: null });
     expect(sent.at(-1)?.body).toEqual({ altText: null });
   });
+
+  test.each([
+    ["scheduledAt", null],
+    ["scheduledAt", undefined],
+    ["scheduledAt", ""],
+    ["scheduledAt", new Date(Number.NaN)],
+    ["queueSlot", null],
+    ["queueSlot", undefined],
+    ["isDraft", null],
+    ["isDraft", undefined],
+  ])(
+    "an empty %s (%j) reaches the server, which would publish at once without it",
+    async (name, value) => {
+      const client = clientOf([json(400, {})]);
+      const body = { ...POST, [name]: value } as never;
+      const expected = { ...POST, [name]: value === "" ? "" : null };
+      await expect(client.createPost(body)).rejects.toThrow(PostriderError);
+      await expect(client.validatePost(body)).rejects.toThrow(PostriderError);
+      await expect(client.updatePost("p", body)).rejects.toThrow(PostriderError);
+      expect(sent.map((request) => request.body)).toEqual([expected, expected, expected]);
+    },
+  );
 
   test("the client refuses a missing id, with which the path would be that of another operation", async () => {
     const client = clientOf([json(200, {})]);

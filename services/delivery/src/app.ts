@@ -181,10 +181,11 @@ function createDiagnostics(
   deps: { readonly sql: Sql; readonly guard: DeploymentGuard },
   parts: Parts,
 ): DiagnosticsOptions {
+  const { publicUrl, mediaKey } = media;
   const hosts = PLATFORM_IDS.map((platform) => [platform, platforms[platform].baseUrl]);
   return {
-    publicUrl: media.publicUrl,
-    probeUrl: () => createProbeUrl(media.publicUrl, media.mediaKey),
+    publicUrl,
+    ...(mediaKey === undefined ? {} : { probeUrl: () => createProbeUrl(publicUrl, mediaKey) }),
     checks: [
       ...createServiceChecks({ ...deps, migrations: MIGRATIONS, bus: () => parts.bus }),
       ...createHostChecks(Object.fromEntries(hosts) as Record<PlatformId, string>),

@@ -26,6 +26,15 @@ test.each([
   expect(loadConfig({ ...ENV, ROLE: role }, readSettings).identity.name).toBe(name);
 });
 
+test("a process that does not publish starts without the key that signs media URLs, and forgets one that it is given", () => {
+  const { MEDIA_KEY: _key, ...keyless } = ENV;
+  for (const ROLE of ["webhooks", "engagement"])
+    for (const env of [keyless, ENV])
+      expect(loadConfig({ ...env, ROLE }, readSettings).media.mediaKey).toBeUndefined();
+  for (const ROLE of ["all", "publishing"])
+    expect(() => loadConfig({ ...keyless, ROLE }, readSettings)).toThrow("MEDIA_KEY is required");
+});
+
 /** The RPCs that services allow this process. */
 function rpcsOf(name: string): readonly string[] {
   const allowed = Object.entries(RPC_CALLERS).filter(([, callers]) => callers.includes(name));

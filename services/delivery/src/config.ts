@@ -79,16 +79,20 @@ function readPublishing(read: EnvReader) {
   };
 }
 
-function readMedia(read: EnvReader) {
+/** Only platforms are given URLs that this service signs, so other processes have no key. */
+function readMedia(read: EnvReader, role: (typeof ROLES)[number]) {
+  const isSigning = role === "all" || role === "publishing";
+  const [mediaKey] = read
+    .when(isSigning)
+    .secret(
+      "Keys that sign the URLs of media files. The gateway, the media service and the delivery service need the same list, except delivery processes with `ROLE=webhooks` or `ROLE=engagement`, which need none. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
+      { level: "needed" },
+    )
+    .secrets("MEDIA_KEY", 32);
   return {
     baseUrl: readPeerUrl(read, "media"),
     publicUrl: readPublicUrl(read),
-    mediaKey: read
-      .secret(
-        "Keys that sign the URLs of media files. The gateway and the delivery service need the same list. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
-        { level: "needed" },
-      )
-      .secrets("MEDIA_KEY", 32)[0],
+    mediaKey: isSigning ? mediaKey : undefined,
     urlMs: read
       .about("How long the signed URL of a media file is valid.", { level: "advanced" })
       .seconds("MEDIA_URL_SECONDS", 86_400, 1),
@@ -228,7 +232,7 @@ export function readSettings(read: EnvReader) {
       ),
       "HANDLE_KEYS",
     ),
-    media: readMedia(read),
+    media: readMedia(read, role),
     webhooks: readWebhooks(read),
     spool: readSpool(read),
     outbound,

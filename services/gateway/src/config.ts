@@ -90,7 +90,7 @@ export function readSettings(read: EnvReader) {
     cells: readCells(read),
     mediaKeys: read
       .secret(
-        "Keys that sign the URLs of media files. The gateway and the delivery service need the same list. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
+        "Keys that sign the URLs of media files. The gateway, the media service and the delivery service need the same list, except delivery processes with `ROLE=webhooks` or `ROLE=engagement`, which need none. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
         { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32),

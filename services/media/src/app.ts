@@ -1,6 +1,7 @@
 import { WorkspaceRemovalService } from "@postrider/contracts/accounts/v1/workspace_removal_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import { createMediaLinks } from "@postrider/rest/media/links";
 import { auditCleanings } from "@postrider/shared/audit/retention";
 import type { Bus } from "@postrider/shared/bus";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -200,6 +201,7 @@ function createAppRoutes(options: {
     deploymentId,
     posts: posts.client(MediaUseService),
     limits: { maxImageBytes, maxVideoBytes },
+    links: createMediaLinks(config),
     grantMs,
     storageBytes,
     retentionDays,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
-import { readPeerUrl } from "@postrider/shared/config/addresses";
+import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { isProduction } from "@postrider/shared/config/production";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
@@ -73,6 +73,21 @@ function readLimits(read: EnvReader) {
   };
 }
 
+function readLinks(read: EnvReader) {
+  return {
+    publicUrl: readPublicUrl(read),
+    mediaKeys: read
+      .secret(
+        "Keys that sign the URLs of media files. The gateway, the media service and the delivery service need the same list, except delivery processes with `ROLE=webhooks` or `ROLE=engagement`, which need none. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
+        { level: "needed" },
+      )
+      .secrets("MEDIA_KEY", 32),
+    mediaUrlMs: read
+      .about("How long the signed URL of a media file is valid.", { level: "advanced" })
+      .seconds("MEDIA_URL_SECONDS", 86_400, 1),
+  };
+}
+
 export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "media", 8083),
@@ -93,6 +108,7 @@ export function readSettings(read: EnvReader) {
         default: join(tmpdir(), `postrider-media-${process.getuid?.()}`),
       }),
     ...readLimits(read),
+    ...readLinks(read),
     leaseMs: read
       .about(
         "Duration of a lease, the time for which one process alone works on something. After a crash, other processes continue the work when the lease ends.",

@@ -3,7 +3,7 @@ import { newId } from "@postrider/shared/ids";
 import { expectSchemaCurrent } from "@postrider/shared/testing/schema";
 import { afterAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { startMedia } from "./media-fixture.ts";
+import { LINKS, startMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
 const service = await startMedia();
@@ -61,7 +61,16 @@ test("BatchGetMedia returns the media of the request's workspace and omits the m
       deliveryContentType: "image/png",
     },
   ]);
+  expect(answer.urls).toEqual({});
   expect(await media.batchGetMedia({ workspaceId: here, ids: [] })).toMatchObject({ media: [] });
+  const { urls } = await media.batchGetMedia({
+    workspaceId: here,
+    ids: [mine, theirs],
+    withUrls: true,
+  });
+  expect(Object.keys(urls)).toEqual([mine]);
+  const token = urls[mine]?.replace("https://gateway.test/media/", "") ?? "";
+  expect(LINKS.read(token)).toEqual({ workspaceId: here, mediaId: mine, rendition: "original" });
 });
 
 test("CreateUpload and ImportMedia are unavailable while the outbox is full, but an upload with an existing upload grant succeeds", async () => {

@@ -13,6 +13,7 @@ import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import { createMediaLinks } from "@postrider/rest/media/links";
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
@@ -54,6 +55,11 @@ export const identities = createTestIdentities();
 export const GATEWAY = await createIdentitySource(identities.of("gateway"), "media")();
 /** The headers with which the delivery service calls the media service. */
 export const DELIVERY = await createIdentitySource(identities.of("delivery"), "media")();
+export const LINKS = createMediaLinks({
+  publicUrl: "https://gateway.test",
+  mediaKeys: ["k".repeat(32)],
+  mediaUrlMs: 60_000,
+});
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -164,6 +170,7 @@ async function startReplica(
     renditions,
     posts,
     limits: LIMITS,
+    links: LINKS,
     grantMs: options.grantMs ?? 900_000,
     storageBytes: options.storageBytes ?? 10_000_000_000,
     retentionDays: 30,

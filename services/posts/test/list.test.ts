@@ -1,6 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { toPostSummary } from "@postrider/rest/posts/mapping";
 import { expect, test } from "vitest";
+import { listPostsUpTo } from "#src/db/list-posts-up-to.ts";
 import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import type { ShownPost } from "./shown-posts.ts";
 
@@ -160,6 +161,30 @@ test("BatchGetPosts leaves the posts that would exceed the maximum size to anoth
   expect(await read(3, 500_000)).toEqual([[2, 3], undefined]);
   expect(await read(0, 1)).toEqual([[0], 2]);
   expect(await read(0, 0)).toEqual([[0, 1, 2, 3], undefined]);
+});
+
+test("BatchGetPosts looks at no post after the first one that does not fit, however many are asked for", async () => {
+  const workspaceId = newWorkspace();
+  const ids = await draft(workspaceId, Array<number>(40).fill(1_000));
+  const refs = ids.map((postId) => ({ workspaceId, postId }));
+  const read = async (count: number) =>
+    await posts.sql.begin(async (tx) => {
+      const looks = async () => {
+        const [row] = await tx<{ posts: number }[]>`
+          select (seq_tup_read + idx_tup_fetch)::int as posts
+          from pg_stat_xact_user_tables
+          where schemaname = 'posts'
+          and relname = 'posts'`;
+        return row?.posts ?? 0;
+      };
+      const before = await looks();
+      const { deferredFrom } = await listPostsUpTo(tx, refs.slice(0, count), 5_000);
+      return { deferredFrom, looks: (await looks()) - before };
+    });
+
+  const few = await read(10);
+  expect(few.deferredFrom).toBeLessThan(8);
+  expect(await read(40)).toEqual(few);
 });
 
 test.each(["from", "to"])(

@@ -315,6 +315,27 @@ test("a due post that cannot be started does not keep those of other workspaces 
   expect((await posts.getPost(stuck.workspaceId, stuck.id)).status).toBe("scheduled");
 });
 
+test("a due post whose start outlasts the time limit of a statement does not keep those of other workspaces from starting", async () => {
+  const stuck = await posts.createPost({ ...request(), ...inMs(60_000) });
+  const other = await posts.createPost({ ...request(), ...inMs(61_000) });
+  await passTime(62_000);
+  await posts.migrationSql.unsafe(`
+    create function time_out() returns trigger language plpgsql as
+      $$ begin raise exception 'canceling statement due to statement timeout' using errcode = '57014'; end $$;
+    create trigger slow before update on posts for each row when (old.id = '${stuck.id}')
+    execute function time_out()`);
+  const logger = createLogger({ service: "posts", level: "silent" });
+
+  try {
+    await using _scheduler = startScheduler({ ...scheduler(), logger });
+    await eventually(() => isPublishing(other));
+  } finally {
+    await posts.migrationSql.unsafe("drop function time_out() cascade");
+  }
+
+  expect((await posts.getPost(stuck.workspaceId, stuck.id)).status).toBe("scheduled");
+});
+
 test("a missed post that cannot be marked as failed keeps no other one from failing or starting", async () => {
   const [stuck, missed] = [
     await posts.createPost({ ...request(), ...inMs(60_000) }),

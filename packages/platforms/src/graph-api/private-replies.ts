@@ -4,11 +4,12 @@ import type {
   OwnedMediaPage,
   PollBudget,
   PrivateRepliesConnector,
+  UnknownPrivateReply,
 } from "#src/private-replies/connector.ts";
 import { type ApiCall, ask } from "#src/publishing/caller.ts";
 import { elapsedMs } from "#src/publishing/look-schedule.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import type { Verdict } from "#src/publishing/verdict.ts";
 import { type GraphMeanings, toStepFailure } from "./failures.ts";
 import { type GraphApi, openGraph, readGraphList, toGraphSite } from "./graph-request.ts";
 import { readExisting } from "./read-nodes.ts";
@@ -60,7 +61,7 @@ export function toStateCall(
  * The platforms accept one private reply per comment and refuse a second one as a duplicate, so the
  * call may be repeated after its deadline, even if the first one takes effect late.
  */
-export function repeatAfter(call: UnknownCall): Verdict {
+export function repeatAfter(call: UnknownPrivateReply): Verdict {
   const remainingMs = -elapsedMs(call);
   return remainingMs > 0 ? { kind: "look_again", afterMs: remainingMs } : { kind: "repeat" };
 }

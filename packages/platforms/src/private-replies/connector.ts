@@ -30,6 +30,13 @@ export interface PollBudget {
 }
 
 /**
+ * Without the time from which a search would have to begin: it is not known of a reply that another
+ * installation may have sent days ago, see `SENDABLE_SINCE` of delivery. What the platform says of
+ * the comment needs no such time.
+ */
+export type UnknownPrivateReply = Pick<UnknownCall, "callUntil" | "now">;
+
+/**
  * The platform accepts one private reply per comment, within `windowMs` after the comment was
  * written.
  */
@@ -61,10 +68,10 @@ export interface PrivateRepliesConnector {
    * the platform itself accepts only one private reply per comment; a repeated call that is refused
    * as a duplicate then counts as sent.
    */
-  reconcile(
+  readonly reconcile: (
     account: AccountAccess,
     request: PrivateReplyRequest,
-    call: UnknownCall,
+    call: UnknownPrivateReply,
     signal: AbortSignal,
-  ): Promise<Verdict | Missing>;
+  ) => Promise<Verdict | Missing>;
 }

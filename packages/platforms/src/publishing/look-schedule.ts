@@ -23,7 +23,7 @@ const MINUTE_MS = 60_000;
 export const LOOKS_AFTER_MS: readonly number[] = [MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS];
 const MIN_WAIT_MS = 10;
 
-export function elapsedMs({ now, callUntil }: UnknownCall): number {
+export function elapsedMs({ now, callUntil }: Pick<UnknownCall, "callUntil" | "now">): number {
   return now.getTime() - callUntil.getTime();
 }
 

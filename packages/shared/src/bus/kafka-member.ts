@@ -41,7 +41,7 @@ export async function removePredecessors(options: PredecessorOptions): Promise<v
     });
   } catch (err) {
     logger.debug(
-      { err, groupId },
+      { err, group: groupId },
       "the Kafka group member of an earlier process could not be removed; the group waits until the member's session expires",
     );
   }

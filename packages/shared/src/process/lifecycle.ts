@@ -32,7 +32,7 @@ export async function runProcess(
   let stopping: number | undefined;
   let app: App | undefined;
   let exitCode = 0;
-  const stop = async (cause: Readonly<Record<string, string>>): Promise<void> => {
+  const stop = async (cause: { readonly signal?: string }): Promise<void> => {
     stopping = performance.now();
     if (app === undefined) process.exit(exitCode);
     app.logger.info(cause, "the process is stopping");

@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger as PinoLogger, type LoggerOptions, pino } from "pino";
+import { type DestinationStream, type LoggerOptions, pino } from "pino";
 import { traceIdOf } from "#src/tracing/traceparent.ts";
 import { findContext } from "./request-context.ts";
 
@@ -38,19 +38,18 @@ export function writeBatched(output: Output): DestinationStream & Pick<Output, "
   };
 }
 
-/** No child loggers, because pino would write their bound fields unfiltered. */
-export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "fatal">;
-
 /** Add a field only if it can never contain a secret or the text of a post. */
-const LOGGABLE = new Set([
+const FIELDS = [
   "err",
   "requestId",
   // As in OpenTelemetry's logs, so that tools link a line to its trace.
   "trace_id",
   "workspaceId",
+  "workspaceIds",
   "postId",
   "targetId",
   "accountId",
+  "mediaId",
   "platform",
   "generation",
   "attempt",
@@ -86,6 +85,7 @@ const LOGGABLE = new Set([
   "schema",
   "service",
   "job",
+  "table",
   "step",
   "operation",
   "faults",
@@ -94,7 +94,34 @@ const LOGGABLE = new Set([
   "bus",
   "partition",
   "metricsUrl",
-]);
+  "permissions",
+  "kinds",
+  "shownBy",
+  "belongsTo",
+] as const;
+
+const LOGGABLE: ReadonlySet<string> = new Set(FIELDS);
+
+type Field = (typeof FIELDS)[number];
+
+/** Fields of a log line; a field that would not be logged is a compile error. */
+export type LogFields = { readonly [Name in Field]?: unknown };
+
+type NoOther<F> = { readonly [Name in Exclude<keyof F, Field>]?: never };
+
+interface Log {
+  <F extends LogFields>(fields: F & NoOther<F>, message: string): void;
+  (message: string): void;
+}
+
+/** No child loggers, because pino would write their bound fields unfiltered. */
+export interface Logger {
+  readonly debug: Log;
+  readonly info: Log;
+  readonly warn: Log;
+  readonly error: Log;
+  readonly fatal: Log;
+}
 
 /** Without requests, query parameters and other properties that libraries attach. */
 function serializeError(error: unknown): unknown {

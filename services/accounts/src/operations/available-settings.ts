@@ -2,6 +2,7 @@ import type { createAvailableReaders } from "@postrider/platforms/authorizations
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { AvailableReader } from "@postrider/platforms/settings/available-reader";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
+import type { LogFields } from "@postrider/shared/telemetry/logger";
 import { setAvailable } from "#src/db/account-settings.ts";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow } from "#src/db/credentials.ts";
@@ -90,7 +91,7 @@ export class AvailableSettings {
     }
   }
 
-  #warn(log: Readonly<Record<string, unknown>>): void {
+  #warn(log: LogFields): void {
     this.#deps.logger.warn(
       log,
       "the platform did not return the values that an account's settings may have; the response leaves these values out",

@@ -4,6 +4,7 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { appendEvents } from "@postrider/shared/outbox";
 import { isInfrastructureError } from "@postrider/shared/postgres";
+import type { LogFields } from "@postrider/shared/telemetry/logger";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
 import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
 import {
@@ -190,7 +191,7 @@ export class CredentialRefresher implements AsyncDisposable {
   async #endRefused(
     current: CurrentCredential,
     claim: RefreshClaim,
-    log: Readonly<Record<string, string>>,
+    log: LogFields,
   ): Promise<RefreshOutcome> {
     const { sql, logger } = this.#deps;
     if (claim.isTakenOver) {

@@ -49,9 +49,9 @@ export async function revokeTokens(
   const tokens = revoke === undefined ? undefined : readTokens();
   if (revoke === undefined || tokens === undefined) return NOT_CONFIGURED;
   const result = await revoke(tokens, AbortSignal.timeout(REVOKE_TIMEOUT_MS));
-  const answer = result.kind === "confirmed" ? "confirmed" : result.message;
+  const refusal = result.kind === "confirmed" ? undefined : result.message;
   logger.info(
-    { accountId, platform, answer },
+    { accountId, platform, outcome: result.kind, reason: refusal },
     "the platform was asked to revoke the tokens of an account",
   );
   return { outcome: "unconfirmed" };

@@ -181,8 +181,8 @@ export async function finishAuthorization(
   const ofBrowser = { ...authorization, stateHash, browserHash };
   const ending = await finish(deps, ofBrowser, request).catch((error: unknown): Ending => {
     if (error instanceof ServiceError && error.kind === "unprocessable") {
-      const violations = JSON.stringify(error.violations);
-      deps.logger.warn({ platform, violations }, "accounts of an authorization were not stored");
+      const faults = error.violations.map(({ code }) => code);
+      deps.logger.warn({ platform, faults }, "accounts of an authorization were not stored");
       return { kind: "refused" };
     }
     deps.logger.error(

@@ -26,7 +26,7 @@ function start(fault: (entries: readonly Entry[]) => Error | undefined, canEnd =
     logger: createLogger({ service: "delivery", level: "fatal" }),
     what: "the results",
     otherwise: "the work is repeated",
-    identify: ({ id }) => ({ id }),
+    identify: ({ id }) => ({ targetId: id }),
     windowMs: 1,
     maxEntries: 10,
     write: async (entries) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isTooSlow } from "@postrider/shared/bus/batch-size";
 import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
-import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { LogFields, Logger } from "@postrider/shared/telemetry/logger";
 
 /** What is recorded instead of a result that the database or our code refuses. */
 export type RecordedInstead = "without_text" | "without_decision" | "nothing";
@@ -12,7 +12,7 @@ export interface RecorderOptions<E, R> {
   /** In the plural and with an article, for the log. */
   readonly what: string;
   readonly otherwise: string;
-  readonly identify: (entry: E) => object;
+  readonly identify: (entry: E) => LogFields;
   readonly windowMs: number;
   readonly maxEntries: number;
   /** In one transaction. Returns one answer per result, in their order. */

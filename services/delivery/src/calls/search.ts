@@ -1,6 +1,6 @@
 import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { Sql } from "@postrider/shared/postgres";
-import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { LogFields, Logger } from "@postrider/shared/telemetry/logger";
 import { type MarkedTable, type MarkRequest, noteSearch } from "./marks.ts";
 import { DONE, RELEASE_NOW, type WorkEnd } from "./worker.ts";
 
@@ -24,7 +24,7 @@ export interface Search<Key extends object> {
   readonly timeoutMs: number;
   /** Aborted when the process stops or another worker has claimed the call. */
   readonly interrupted: AbortSignal;
-  readonly ids: object;
+  readonly ids: LogFields;
 }
 
 /** Searches a platform once for a call with an unknown outcome. */

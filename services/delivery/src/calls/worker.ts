@@ -1,7 +1,7 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { createSendGuard, type Clocks, type SendGuard } from "@postrider/platforms/http/send-once";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { LogFields, Logger } from "@postrider/shared/telemetry/logger";
 import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import { fetchCredentials, type AccountRef, type AccountsClients } from "#src/clients/accounts.ts";
 import type { CallEvent, CallOutcome } from "./call-event.ts";
@@ -58,7 +58,7 @@ export interface ReadyCall<Key extends object, E, Reason extends string> {
   readonly toEvent: (event: CallEvent) => E;
   readonly unmarked: (reason: Reason | "missed") => CallEvent;
   readonly open?: () => Disposable;
-  readonly ids: object;
+  readonly ids: LogFields;
   /** What the names of the failpoints begin with after the step: "" or "action-". */
   readonly failpoints: string;
 }
@@ -102,7 +102,7 @@ export async function sendCall<Key extends object, E, Reason extends string>(
 /** A thrown error does not tell what the platform did. An answer after the deadline counts too. */
 async function withoutThrowing(
   logger: Logger,
-  ids: object,
+  ids: LogFields,
   send: () => Promise<CallOutcome>,
 ): Promise<CallOutcome> {
   try {
@@ -153,7 +153,7 @@ export async function endWork<E>(
     record,
     release,
   }: {
-    readonly ids: object;
+    readonly ids: LogFields;
     readonly run: () => WorkEnd<E> | Promise<WorkEnd<E>>;
     readonly record: (event: E) => Promise<unknown>;
     readonly release: (delayMs: number) => Promise<void>;

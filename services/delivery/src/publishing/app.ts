@@ -64,8 +64,11 @@ function createAccountsClients(peer: Peer): AccountsClients {
   return { credentials: peer.client(CredentialService), accounts: peer.client(AccountService) };
 }
 
-function openMediaSource({ media, identity }: Config, peer: Peer) {
-  return createMediaSource({ ...media, identity, mediaService: peer.client(MediaService) });
+function openMediaSource({ media, identity, role }: Config, peer: Peer) {
+  const { mediaKey } = media;
+  if (mediaKey === undefined) throw new Error(`a process with ROLE=${role} signs no URL of media`);
+  const mediaService = peer.client(MediaService);
+  return createMediaSource({ ...media, mediaKey, identity, mediaService });
 }
 
 /** If that fails, the tasks of an earlier process of this name wait for their leases. */

@@ -1,7 +1,6 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
-import { createMediaLinks } from "@postrider/rest/media/links";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumers } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
@@ -128,13 +127,11 @@ function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {
   });
 }
 
-function toComposerDeps({ media, webhooks }: Config, peers: WebhooksOptions["peers"]) {
-  const { publicUrl, mediaKey, urlMs } = media;
+function toComposerDeps({ webhooks }: Config, peers: WebhooksOptions["peers"]) {
   return {
     posts: peers.posts.client(PostService),
     accounts: peers.accounts.client(AccountService),
     media: peers.media.client(MediaService),
-    links: createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs }),
     locale: webhooks.defaultLocale,
   };
 }

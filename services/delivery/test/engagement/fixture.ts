@@ -13,6 +13,7 @@ import type { PlatformId } from "@postrider/platforms/platform-id";
 import type {
   PrivateRepliesConnector,
   PrivateReplyRequest,
+  UnknownPrivateReply,
 } from "@postrider/platforms/private-replies/connector";
 import type { Failure, Outcome, Unknown } from "@postrider/platforms/publishing/outcome";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
@@ -100,6 +101,9 @@ export const COMMENT: PlatformComment = {
   hidden: false,
 };
 
+/** Of a reply or a private reply. */
+type LookedFor = UnknownPrivateReply & Partial<Pick<UnknownCall, "isOwned">>;
+
 /**
  * In-memory accounts, and a scripted platform with comments. The platform carries out every call
  * unless a test sets other reactions, and a search finds the replies that the platform published.
@@ -113,8 +117,8 @@ export class CommentWorld {
   /** Reactions of the scripted platform to the next calls, in order. */
   reactions: Reaction[] = [];
   /** Results of the next searches of the scripted platform, in order. */
-  verdicts: ((call: UnknownCall) => Verdict | Promise<Verdict>)[] = [];
-  readonly looks: UnknownCall[] = [];
+  verdicts: (() => Verdict | Promise<Verdict>)[] = [];
+  readonly looks: LookedFor[] = [];
   readonly ended: EndedPrivateReply[] = [];
   page: (signal: AbortSignal) => CommentPage | Missing | Failure | Promise<CommentPage> = () => ({
     kind: "page",
@@ -217,12 +221,12 @@ export class CommentWorld {
     return { kind: "published", externalId: this.make(call.commentId), permalink: null };
   }
 
-  async #look(commentId: string, call: UnknownCall): Promise<Verdict> {
+  async #look(commentId: string, call: LookedFor): Promise<Verdict> {
     this.looks.push(call);
     const verdict = this.verdicts.shift();
-    if (verdict !== undefined) return await verdict(call);
+    if (verdict !== undefined) return await verdict();
     const ids = this.visible.filter((each) => each.commentId === commentId).map(({ id }) => id);
-    const owned = await call.isOwned(ids);
+    const owned = (await call.isOwned?.(ids)) ?? new Set();
     const found = ids.find((id) => !owned.has(id));
     if (found === undefined) return { kind: "absent" };
     return { kind: "present", externalId: found, permalink: null };

@@ -48,6 +48,8 @@ class Owners {
   /** Called at the beginning of each call to the posts service. */
   onPosts: () => Promise<void> = () => Promise.resolve();
 
+  /** False: the media service is of the release before. */
+  signsUrls = true;
   readonly peer = createTestPeer((router) => {
     router.service(PostService, {
       batchGetPosts: async ({ refs }) => {
@@ -68,9 +70,11 @@ class Owners {
       },
     });
     router.service(MediaService, {
-      batchGetMedia: ({ ids }) => {
+      batchGetMedia: ({ workspaceId, ids, withUrls }) => {
         if (this.down.has("media")) throw unavailable();
-        return { media: ids.flatMap((id) => this.media.get(id) ?? []) };
+        const media = ids.flatMap((id) => this.media.get(id) ?? []);
+        const urls = ids.map((id) => [id, `https://media.test/${workspaceId}/${id}`] as const);
+        return { media, urls: withUrls && this.signsUrls ? Object.fromEntries(urls) : {} };
       },
     });
   });
@@ -112,7 +116,6 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
       listAutomationRuns: (_sql, refs) =>
         Promise.resolve(refs.flatMap(({ id }) => owners.runs.get(id) ?? [])),
     },
-    links: { urlOf: (workspaceId, mediaId) => `https://media.test/${workspaceId}/${mediaId}` },
     locale: "en",
   };
   return {

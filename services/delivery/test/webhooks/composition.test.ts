@@ -166,16 +166,20 @@ test("the payload of a webhook event about a target contains what the event says
   });
 });
 
-test("the payloads of webhook events about accounts and media are the account and the ready media", async () => {
-  const { workspaceId } = await events.subscribe();
-  const accountId = newId();
-  const media = create(MediaSchema, {
+function readyMedia(workspaceId: string) {
+  return create(MediaSchema, {
     id: newId(),
     workspaceId,
     status: "ready",
     kind: "image",
     createdAt: occurredAt,
   });
+}
+
+test("the payloads of webhook events about accounts and media are the account and the ready media", async () => {
+  const { workspaceId } = await events.subscribe();
+  const accountId = newId();
+  const media = readyMedia(workspaceId);
   events.owners.media.set(media.id, media);
   const account = {
     id: accountId,
@@ -276,6 +280,25 @@ test("the payloads of webhook events about comment actions and automation runs a
   expect(found.get(goneAction)?.data).toEqual({ id: goneAction });
   expect(found.get(goneRun)?.data).toEqual({ id: goneRun });
   expect(found.size).toBe(4);
+});
+
+test("a webhook event about media waits while the media service does not sign the address of the file, as in the release before", async () => {
+  const { workspaceId } = await events.subscribe();
+  const media = readyMedia(workspaceId);
+  events.owners.media.set(media.id, media);
+  await events.publish("media.events.v1", [
+    record(MediaReadySchema, { workspaceId, mediaId: media.id, version: 2n, occurredAt }),
+  ]);
+
+  events.owners.signsUrls = false;
+  expect((await events.compose()).unavailable).toEqual(["media"]);
+  events.owners.signsUrls = true;
+  await events.sql`update webhook_compositions set lease_until = now()`;
+  await composeAll();
+
+  expect((await bodies(workspaceId)).map(({ type, data }) => [type, data.url])).toEqual([
+    ["media.ready", `https://media.test/${workspaceId}/${media.id}`],
+  ]);
 });
 
 test("the payload of a webhook event about something that no longer exists contains the event's ids and facts", async () => {

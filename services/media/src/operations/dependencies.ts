@@ -1,3 +1,4 @@
+import type { MediaLinks } from "@postrider/rest/media/links";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { PostsClient } from "#src/clients/posts.ts";
@@ -22,6 +23,7 @@ export interface MediaDependencies {
   readonly renditions: Renditions;
   readonly logger: Logger;
   readonly limits: SizeLimits;
+  readonly links: Pick<MediaLinks, "urlOf">;
   readonly storageBytes: number;
   /** Days after the last publication at which media are removed; 0 = never. */
   readonly retentionDays: number;

@@ -33,12 +33,15 @@ import { toMedia } from "#src/rpc/to-media.ts";
  * apart.
  */
 export async function batchGetMedia(
-  { sql }: Pick<RpcDependencies, "sql">,
-  request: BatchGetMediaRequest,
+  { sql, links }: Pick<RpcDependencies, "sql" | "links">,
+  { workspaceId, withUrls, ids: wanted }: BatchGetMediaRequest,
 ): Promise<MessageInitShape<typeof BatchGetMediaResponseSchema>> {
-  const ids = request.ids.filter(isId);
-  const rows = ids.length === 0 ? [] : await listMediaByIds(sql, request.workspaceId, ids);
-  return { media: rows.map(toMedia) };
+  const ids = wanted.filter(isId);
+  const rows = ids.length === 0 ? [] : await listMediaByIds(sql, workspaceId, ids);
+  const media = rows.map(toMedia);
+  if (!withUrls) return { media };
+  const urls = rows.map(({ id }) => [id, links.urlOf(workspaceId, id)] as const);
+  return { media, urls: Object.fromEntries(urls) };
 }
 
 const MAX_LIMIT = 100;

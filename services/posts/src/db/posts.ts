@@ -54,7 +54,7 @@ export interface AttemptJson {
   readonly message: string;
 }
 
-function postColumns(sql: ISql) {
+export function postColumns(sql: ISql) {
   return sql`
     post.id, post.workspace_id, post.status, post.content, post.options, to_json(post.media_ids) as media_ids, post.media,
     post.scheduled_at, post.started_at, post.published_at, post.created_via, post.queue_slot_rule_id, post.created_at,
@@ -101,44 +101,6 @@ export async function listPostsByRefs(
     select ${postColumns(sql)}
     from (${refRows(sql, refs)}) as ref
     join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
-}
-
-export interface PostBatch {
-  readonly posts: readonly PostRow[];
-  /** Position from which on no post was read, because the batch was full. */
-  readonly deferredFrom: number | undefined;
-}
-
-/**
- * As many as fit into `maxBytes`, from the first on. Sizes are estimated before anything is read:
- * one workspace with large posts must not fill the memory of this process.
- */
-export async function listPostsUpTo(
-  sql: ISql,
-  refs: readonly PostRef[],
-  maxBytes: number,
-): Promise<PostBatch> {
-  const posts = await sql<(PostRow & { readonly position: number; readonly found: number })[]>`
-    select ${postColumns(sql)}, post.position, post.found
-    from (
-      select post.*, ref.position, (count(*) over ())::int as found, row_number() over (order by ref.position) as number,
-        sum(
-          octet_length(post.content) + octet_length(post.options::text) + 1000 * cardinality(post.media_ids) + (
-            select coalesce(sum(1000 + 500 * least(attempt_count, 50)), 0)
-            from targets
-            where targets.workspace_id = post.workspace_id
-            and targets.post_id = post.id
-          )
-        ) over (order by ref.position) as bytes
-      from (${refRows(sql, refs)}) as ref
-      join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id
-    ) as post
-    where post.number = 1
-    or post.bytes <= ${maxBytes}
-    order by post.position`;
-  const last = posts.at(-1);
-  const isFull = last !== undefined && posts.length < last.found;
-  return { posts, deferredFrom: isFull ? last.position + 1 : undefined };
 }
 
 export async function findPost(

@@ -142,6 +142,14 @@ async function failMissed(deps: LoopDeps): Promise<number> {
   return missed;
 }
 
+/** One post that was refused before, apart from the others. */
+async function retryRefused(deps: LoopDeps): Promise<boolean> {
+  return await deps.refused.retryFirst(
+    async (ids) =>
+      (await startDueBatch({ ...deps, ids })) + (await failMissedBatch({ ...deps, ids })),
+  );
+}
+
 /** An error of one step does not keep the other from running. `dueMs` is 0 or negative. */
 async function startOrFail(deps: LoopDeps, dueMs: number): Promise<boolean> {
   let count = 0;
@@ -172,6 +180,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
     isDue: (of) => isPostDue(of, floor.from),
     idleMs: IDLE_MS,
     work: async () => {
+      const hasRetried = await retryRefused({ ...options, refused });
       const since = floor.next(performance.now());
       const except = refused.list();
       const [next] = await nextDue(sql, since, except);
@@ -182,6 +191,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       oldestDue.set({}, isLate ? new Date(Date.now() + oldestMs) : undefined);
       const deps = { ...options, refused, since, except };
       if (dueMs <= 0 && (await startOrFail(deps, dueMs))) return true;
+      if (hasRetried) return true;
       const pauseMs = Math.min(IDLE_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
       wakesAt = Date.now() + pauseMs;
       return pauseMs;

@@ -19,14 +19,9 @@ import { invalidRequest, notFound, unprocessable } from "@postrider/shared/error
 import { assertIds, isId } from "@postrider/shared/ids";
 import { beginInTurn } from "@postrider/shared/postgres/begin-in-turn";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { listPostsUpTo } from "#src/db/list-posts-up-to.ts";
 import { listPostStatuses } from "#src/db/post-summaries.ts";
-import {
-  findPost,
-  findPostInTurn,
-  listPostsByRefs,
-  listPostsUpTo,
-  type PostRow,
-} from "#src/db/posts.ts";
+import { findPost, findPostInTurn, listPostsByRefs, type PostRow } from "#src/db/posts.ts";
 import { applyTargetMetrics } from "#src/operations/apply-target-metrics.ts";
 import { changeUnpublishedPost } from "#src/operations/change-unpublished-post.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";

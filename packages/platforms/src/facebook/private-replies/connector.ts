@@ -9,9 +9,13 @@ import {
   toStateCall,
 } from "#src/graph-api/private-replies.ts";
 import { count, type JsonObject, list, object, text, time } from "#src/http/platform-answer.ts";
-import type { OwnedMedia, PrivateRepliesConnector } from "#src/private-replies/connector.ts";
+import type {
+  OwnedMedia,
+  PrivateRepliesConnector,
+  UnknownPrivateReply,
+} from "#src/private-replies/connector.ts";
 import { ask, type Caller } from "#src/publishing/caller.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import type { Verdict } from "#src/publishing/verdict.ts";
 
 const FIELDS = "id,created_time,comments.summary(total_count).limit(0)";
 
@@ -39,7 +43,7 @@ async function reconcile(
   graph: Caller,
   replies: GraphPrivateReplies,
   commentId: string,
-  call: UnknownCall,
+  call: UnknownPrivateReply,
 ): Promise<Verdict | Missing> {
   const answer = await ask(graph, toStateCall(replies, commentId));
   if (answer.kind === "no_answer") return repeatAfter(call);

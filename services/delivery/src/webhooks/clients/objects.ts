@@ -8,6 +8,7 @@ import type { MediaService } from "@postrider/contracts/media/v1/media_service_p
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Locale } from "@postrider/rest/locale";
+import { unavailable } from "@postrider/shared/errors";
 import type { ISql } from "@postrider/shared/postgres";
 
 export type PostsClient = Pick<Client<typeof PostService>, "batchGetPosts">;
@@ -78,6 +79,14 @@ export type MediaClient = Pick<Client<typeof MediaService>, "batchGetMedia">;
 
 const MAX_CALLS = 4;
 
+/** With the signed URL of its file. */
+export interface MediaWithUrl {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly media: Media;
+  readonly url: string;
+}
+
 /**
  * Reads media from the media service, one call per workspace. Deleted media are missing in the
  * result.
@@ -88,15 +97,21 @@ export async function fetchMedia(
   client: MediaClient,
   refs: readonly ObjectRef[],
   timeoutMs: () => number,
-): Promise<readonly Media[]> {
+): Promise<readonly MediaWithUrl[]> {
   // The concurrent loops share one iterator, so the media of each workspace are read once.
   const groups = Map.groupBy(refs, (ref) => ref.workspaceId).entries();
   const readGroups = async () => {
-    const found: Media[] = [];
+    const found: MediaWithUrl[] = [];
     for (const [workspaceId, group] of groups) {
       const ids = group.map(({ id }) => id);
-      const answer = await client.batchGetMedia({ workspaceId, ids }, { timeoutMs: timeoutMs() });
-      found.push(...answer.media);
+      const request = { workspaceId, ids, withUrls: true };
+      const { media, urls } = await client.batchGetMedia(request, { timeoutMs: timeoutMs() });
+      for (const each of media) {
+        const url = urls[each.id];
+        // As the media service of the release before answers.
+        if (url === undefined) throw unavailable();
+        found.push({ workspaceId, id: each.id, media: each, url });
+      }
     }
     return found;
   };

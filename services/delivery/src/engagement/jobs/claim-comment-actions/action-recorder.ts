@@ -36,7 +36,7 @@ export function createActionRecorder(deps: RecorderDeps): ActionRecorder {
     what: "the outcomes of comment actions",
     otherwise:
       "when the lease of its action or the deadline of its platform call ends, another worker continues as after a crash",
-    identify: ({ id, kind }) => ({ actionId: id, event: kind }),
+    identify: ({ id, kind }) => ({ actionId: id, eventType: kind }),
     windowMs: 2,
     maxEntries: 100,
     write: (events) => write(deps, events),

@@ -145,9 +145,9 @@ export async function pollAccount(deps: AutomationDeps, account: PolledAccount):
   await deps.sql.begin((tx) => releaseAccount(tx, account, endOf(deps, account, result)));
   if (result.kind !== "failed") return;
   const { accountId, platform } = account;
-  const { kind: _, ...failure } = result;
+  const { cause: reason, error: code, retryAfterMs: delayMs } = result;
   deps.logger.info(
-    { accountId, platform, ...failure },
+    { accountId, platform, reason, code, delayMs },
     "new comments of an account could not be read; the account is polled again later",
   );
 }

@@ -48,7 +48,7 @@ export function createEventRecorder(deps: RecorderDeps): EventRecorder {
     what: "the outcomes of publishing calls",
     otherwise:
       "when the lease of its task ends, another worker continues as after a crash, and finds a success in the attempt if it could be stored there",
-    identify: ({ event }) => ({ targetId: event.targetId, event: event.kind }),
+    identify: ({ event }) => ({ targetId: event.targetId, eventType: event.kind }),
     windowMs: 2,
     maxEntries: 100,
     write: (entries) => write(deps, entries),

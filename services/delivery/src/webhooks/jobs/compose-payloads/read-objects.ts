@@ -2,9 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import type { CommentAction } from "@postrider/contracts/engagement/v1/comment_service_pb";
-import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { Locale } from "@postrider/rest/locale";
-import type { MediaLinks } from "@postrider/rest/media/links";
 import type { PostDetailJson } from "@postrider/rest/posts/schemas";
 import { isUnanswered } from "@postrider/shared/errors";
 import { isInfrastructureError, type Sql } from "@postrider/shared/postgres";
@@ -16,6 +14,7 @@ import {
   fetchMedia,
   fetchPosts,
   type MediaClient,
+  type MediaWithUrl,
   type ObjectRef,
   type PostsClient,
 } from "#src/webhooks/clients/objects.ts";
@@ -33,7 +32,6 @@ export interface ComposeDeps {
   readonly accounts: AccountsClient;
   readonly media: MediaClient;
   readonly engagement: EngagementReader;
-  readonly links: Pick<MediaLinks, "urlOf">;
   readonly locale: Locale;
 }
 
@@ -41,7 +39,7 @@ export interface ComposeDeps {
 export type SourceObject =
   | { readonly kind: "post"; readonly value: ObjectRef & { readonly post: PostDetailJson } }
   | { readonly kind: "account"; readonly value: Account }
-  | { readonly kind: "media"; readonly value: Media }
+  | { readonly kind: "media"; readonly value: MediaWithUrl }
   | { readonly kind: "comment_action"; readonly value: CommentAction }
   | { readonly kind: "automation_run"; readonly value: AutomationRun }
   | { readonly kind: "webhook"; readonly value: Subscription };

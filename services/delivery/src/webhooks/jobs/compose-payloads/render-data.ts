@@ -4,7 +4,6 @@ import { toAccount } from "@postrider/rest/accounts/mapping";
 import { toAutomationRun } from "@postrider/rest/automations/mapping";
 import { toCommentAction } from "@postrider/rest/comments/mapping";
 import type { Locale } from "@postrider/rest/locale";
-import type { MediaLinks } from "@postrider/rest/media/links";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
 import { toPostSummary, toTargetError } from "@postrider/rest/posts/mapping";
 import { toWebhook } from "@postrider/rest/webhooks/mapping";
@@ -13,7 +12,6 @@ import { toWebhook as toWebhookMessage } from "#src/webhooks/operations/to-webho
 import type { SourceObject } from "./read-objects.ts";
 
 interface RenderOptions {
-  readonly links: Pick<MediaLinks, "urlOf">;
   readonly locale: Locale;
 }
 
@@ -55,7 +53,7 @@ function renderObject(
     case "account":
       return renderAccount(source, options.type, object);
     case "media":
-      return renderMedia(source, object, options);
+      return renderMedia(source, object);
     case "comment_action":
       return renderCommentAction(source, object, options);
     case "automation_run":
@@ -86,13 +84,10 @@ function renderAccount(
   return { ...account, status: ACCOUNT_STATUS[type] };
 }
 
-function renderMedia(
-  { mediaId }: SourceOf<"media">,
-  object: SourceObject | undefined,
-  { links }: RenderOptions,
-) {
+function renderMedia({ mediaId }: SourceOf<"media">, object: SourceObject | undefined) {
   if (object?.kind !== "media") return { id: mediaId };
-  return toReadyMedia(object.value.workspaceId, object.value, links);
+  const { workspaceId, media, url } = object.value;
+  return toReadyMedia(workspaceId, media, { urlOf: () => url });
 }
 
 function renderCommentAction(
