@@ -382,6 +382,21 @@ test("an import takes as much content and options as a request may have, whateve
   expect(await given.sql`select from posts where content = ${content}`).toHaveLength(1);
 });
 
+test("what an import stores has no more digits of a number than were checked", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  await given.client.importRows({
+    workspaceId: one,
+    table: "posts",
+    rows: [...(exported.posts ?? [])],
+  });
+  const row = changed(exported.targets?.[0], { settings: { ratio: "0.1" } });
+  const rows = [row.replace('"0.1"', `0.1${"0".repeat(30)}1`)];
+  await given.client.importRows({ workspaceId: one, table: "targets", rows });
+  const [target] = await given.sql`select settings::text as settings from targets`;
+  expect(target).toEqual({ settings: '{"ratio": 0.1}' });
+});
+
 test("an import stores no more queue slot rules than a workspace may have", async () => {
   await using given = await open();
   await given.prepare(one);

@@ -31,6 +31,27 @@ export function values(max: number, check: ColumnCheck): ColumnCheck {
   };
 }
 
+/** The smallest fraction that is written without an exponent. */
+const MIN_FRACTION = 1e-6;
+/** Nothing that is stored has more. */
+const MAX_LEVELS = 10;
+
+/**
+ * Postgres stores a number with its exponent and writes it with all digits, of which 1e100000 has
+ * 100,000; a number that is taken has at most some twenty.
+ */
+function isShortNumber(value: number): boolean {
+  const size = Math.abs(value);
+  return size === 0 || (size >= MIN_FRACTION && size <= Number.MAX_SAFE_INTEGER);
+}
+
+/** What a column with JSON may hold at most. */
+export function isJson(value: unknown, levels = MAX_LEVELS): boolean {
+  if (typeof value === "number") return isShortNumber(value);
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => isJson(each, levels - 1));
+}
+
 /** Settings of an account and facts about a file are some hundred bytes. */
 const MAX_OBJECT_BYTES = 16 * 1024;
 

@@ -68,13 +68,13 @@ class RowImport {
     const { columns: checks = {}, max } = this.#options.rules?.[table] ?? {};
     const { columns, endless } = shape;
     const rules = { columns, workspaceId, owner: "workspace_id", endless, checks };
-    for (const [index, text] of texts.entries()) {
-      const parsed = parseRow(text, rules);
-      if (parsed.kind === "fault")
-        throw invalidRequest([{ code: "invalid", path: `/rows/${index}/${parsed.column}` }]);
-    }
-    const rows = `[${texts.join(",")}]`;
-    return await importRows(this.#options.sql, shape, { workspaceId, rows, max });
+    const parsed = texts.map((text, index) => {
+      const result = parseRow(text, rules);
+      if (result.kind === "row") return result.row;
+      throw invalidRequest([{ code: "invalid", path: `/rows/${index}/${result.column}` }]);
+    });
+    const given = { workspaceId, rows: JSON.stringify(parsed), max };
+    return await importRows(this.#options.sql, shape, given);
   }
 
   async find(workspaceId: string, table: string, ids: readonly string[]): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { between, oneOf, text, values } from "./column-checks.ts";
+import { anyObject, between, oneOf, text, values } from "./column-checks.ts";
 import { type ColumnChecks, parseRow } from "./imported-row.ts";
 
 const WORKSPACE_ID = "01a1ff6c-075a-743f-b478-fcf2e7c7655a";
@@ -56,6 +56,36 @@ test("an imported value must also be one that the check of its column takes", ()
   expect(takes("facts jsonb", { a: "1", b: "2" }, checks)).toBe(true);
   expect(takes("facts jsonb", { a: "1234" }, checks)).toBe(false);
   expect(takes("facts jsonb", ["1", "2", "3"], checks)).toBe(false);
+});
+
+test.each<[string, boolean]>([
+  ["9007199254740991", true],
+  ["29.97", true],
+  ["0", true],
+  ["1e131000", false],
+  ["1e300", false],
+  ["9007199254740993", false],
+  ["1e-300", false],
+])("whether a column with JSON takes a number that is written as %s: %j", (number, isTaken) => {
+  const columns = [
+    { name: "workspace_id", type: "uuid" },
+    { name: "facts", type: "jsonb" },
+  ];
+  const row = `{"workspace_id":"${WORKSPACE_ID}","facts":{"a":[${number}]}}`;
+  const checks = { facts: anyObject };
+  const rules = { columns, workspaceId: WORKSPACE_ID, owner: "workspace_id", checks };
+  expect(parseRow(row, rules).kind === "row").toBe(isTaken);
+});
+
+test("a column with JSON takes no deeper value than any service stores", () => {
+  const nested = (levels: number) => {
+    let value: object = {};
+    for (let level = 0; level < levels; level += 1) value = { a: value };
+    return value;
+  };
+  const checks = { facts: () => true };
+  expect(takes("facts jsonb", nested(9), checks)).toBe(true);
+  expect(takes("facts jsonb", nested(10), checks)).toBe(false);
 });
 
 test("a line that is longer than the longest row is refused before it is read", () => {
