@@ -344,6 +344,13 @@ describe("an import stores nothing of a call with a row", () => {
     ["with a time of day that is not one", "queue_slot_rules", { times: ["25:00"] }, /timezone/],
     ["with an unknown time zone", "queue_slot_rules", { timezone: "Mars/Olympus" }, /timezone/],
     ["with options that cannot be read", "posts", { options: { x: { content: 1 } } }, /rows\/1/],
+    ["with an object in place of its media", "posts", { media: {} }, /media/],
+    [
+      "with an object in place of a list of tags",
+      "posts",
+      { options: { x: { tags: {} } } },
+      /options/,
+    ],
     ["with media that cannot be read", "posts", { media: [{ bytes: "many" }] }, /rows\/1/],
     [
       "with media of another workspace",

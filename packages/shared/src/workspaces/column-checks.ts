@@ -22,12 +22,20 @@ export function oneOf(...values: readonly string[]): ColumnCheck {
   return (value) => values.includes(value as string);
 }
 
-/** An array, or in JSON an object, with at most `max` values. */
-export function values(max: number, check: ColumnCheck): ColumnCheck {
+export function list(max: number, check: ColumnCheck): ColumnCheck {
+  return (value, row) =>
+    Array.isArray(value) && value.length <= max && value.every((each) => check(each, row));
+}
+
+/** Names are those of fields, platforms and ids. */
+const MAX_NAME_LENGTH = 100;
+
+/** An object in JSON, whose names the service or the platform chose. */
+export function record(max: number, check: ColumnCheck): ColumnCheck {
   return (value, row) => {
-    if (typeof value !== "object" || value === null) return false;
-    const all = Object.values(value);
-    return all.length <= max && all.every((each) => check(each, row));
+    const all = isObject(value) ? Object.entries(value) : undefined;
+    if (all === undefined || all.length > max) return false;
+    return all.every(([name, each]) => name.length <= MAX_NAME_LENGTH && check(each, row));
   };
 }
 

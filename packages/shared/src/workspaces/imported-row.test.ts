@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { anyObject, between, oneOf, text, values } from "./column-checks.ts";
+import { anyObject, between, list, oneOf, record, text } from "./column-checks.ts";
 import { type ColumnChecks, parseRow } from "./imported-row.ts";
 
 const WORKSPACE_ID = "01a1ff6c-075a-743f-b478-fcf2e7c7655a";
@@ -45,7 +45,8 @@ test("an imported value must also be one that the check of its column takes", ()
     ordinal: between(0, 99),
     kind: oneOf("a", "b"),
     name: text(5_000, (name) => name.startsWith("x")),
-    facts: values(2, text(3)),
+    facts: record(2, text(3)),
+    words: list(2, text(3)),
   };
   expect(takes("ordinal integer", 99, checks)).toBe(true);
   expect(takes("ordinal integer", 100, checks)).toBe(false);
@@ -55,7 +56,12 @@ test("an imported value must also be one that the check of its column takes", ()
   expect(takes("name text", "y", checks)).toBe(false);
   expect(takes("facts jsonb", { a: "1", b: "2" }, checks)).toBe(true);
   expect(takes("facts jsonb", { a: "1234" }, checks)).toBe(false);
-  expect(takes("facts jsonb", ["1", "2", "3"], checks)).toBe(false);
+  expect(takes("facts jsonb", { a: "1", b: "2", c: "3" }, checks)).toBe(false);
+  expect(takes("facts jsonb", { ["a".repeat(101)]: "1" }, checks)).toBe(false);
+  expect(takes("facts jsonb", ["1"], checks)).toBe(false);
+  expect(takes("words jsonb", ["1", "2"], checks)).toBe(true);
+  expect(takes("words jsonb", ["1", "2", "3"], checks)).toBe(false);
+  expect(takes("words jsonb", {}, checks)).toBe(false);
 });
 
 test.each<[string, boolean]>([

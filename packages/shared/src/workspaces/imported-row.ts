@@ -6,8 +6,8 @@ import {
   isDay,
   isInstant,
   isJson,
+  list,
   text,
-  values,
 } from "./column-checks.ts";
 
 /** A column of a table, as the catalog describes it. */
@@ -63,7 +63,7 @@ const TYPES: Readonly<Record<string, readonly [ColumnCheck, otherwise: ColumnChe
   bytea: [isText, isAny],
   date: [isDay, isAny],
   time: [isInstant, isAny],
-  array: [Array.isArray, values(100, isShort)],
+  array: [Array.isArray, list(100, isShort)],
   // What a column with JSON holds is known only to its readers.
   jsonb: [(value) => isJson(value), isNone],
 };

@@ -2,9 +2,10 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import {
   between,
   type ColumnCheck,
+  list,
   oneOf,
+  record,
   text,
-  values,
 } from "@postrider/shared/workspaces/column-checks";
 import type { ImportRules } from "@postrider/shared/workspaces/import-service";
 import {
@@ -29,7 +30,7 @@ import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
 const MAX_GENERATION = 1_000;
 
 const generation = between(1, MAX_GENERATION);
-const keywords = values(MAX_KEYWORDS, text(4096, isKeyword));
+const keywords = list(MAX_KEYWORDS, text(4096, isKeyword));
 
 const isWebhookUrl: ColumnCheck = text(MAX_URL_LENGTH, (url) =>
   /^https?:$/.test(URL.parse(url)?.protocol ?? ""),
@@ -39,13 +40,13 @@ export const IMPORT_RULES: ImportRules = {
   publish_tasks: { columns: { platform: isPlatformId, generation } },
   publish_attempts: { columns: { number: between(1, 100_000) } },
   detail_questions: {
-    columns: { platform: isPlatformId, generation, handles: values(50, text(4096)) },
+    columns: { platform: isPlatformId, generation, handles: record(50, text(4096)) },
   },
   automation_rules: {
     columns: {
       platform: isPlatformId,
       name: text(2 * MAX_NAME_LENGTH),
-      media_ids: values(MAX_MEDIA, text(4096, isMediaId)),
+      media_ids: list(MAX_MEDIA, text(4096, isMediaId)),
       // A revoked rule has none, and an empty message.
       keywords,
       exclude_keywords: keywords,
@@ -64,7 +65,7 @@ export const IMPORT_RULES: ImportRules = {
     columns: {
       url: isWebhookUrl,
       description: text(MAX_DESCRIPTION_LENGTH),
-      events: values(MAX_FILTERS, text(100, isEventFilter)),
+      events: list(MAX_FILTERS, text(100, isEventFilter)),
       disabled_reason: oneOf("gone", "failing"),
       max_per_second: between(1, MAX_PER_SECOND),
     },

@@ -10,10 +10,11 @@ import {
   isDay,
   isInstant,
   jsonBytes,
+  list,
   oneOf,
+  record,
   text,
   textBytes,
-  values,
 } from "@postrider/shared/workspaces/column-checks";
 import type { ImportRules } from "@postrider/shared/workspaces/import-service";
 import { MAX_ACCOUNTS, MAX_MEDIA } from "#src/domain/post.ts";
@@ -36,7 +37,7 @@ const OPTION: Readonly<Record<string, ColumnCheck>> = {
   content: text(MAX_CONTENT_BYTES),
   title: text(MAX_CONTENT_BYTES),
   privacy: text(MAX_CONTENT_BYTES),
-  tags: values(100, text(MAX_CONTENT_BYTES)),
+  tags: list(100, text(MAX_CONTENT_BYTES)),
 };
 
 const isOption: ColumnCheck = (option, row) =>
@@ -52,7 +53,7 @@ const isOptions: ColumnCheck = (options, row) =>
   isObject(options) &&
   Object.keys(options).every((key) => isPlatformId(key) || isId(key)) &&
   isShort(options, row) &&
-  values(100, isOption)(options, row);
+  record(100, isOption)(options, row);
 
 /** An instant or a day for which a post may be scheduled; clocks of installations differ. */
 const isSchedulable: ColumnCheck = (at) =>
@@ -100,9 +101,9 @@ export const IMPORT_RULES: ImportRules = {
     columns: {
       content: isShort,
       options: isOptions,
-      media_ids: values(MAX_MEDIA, text(36)),
-      media: values(MAX_MEDIA, isMedia),
-      platforms: values(MAX_ACCOUNTS, isPlatformId),
+      media_ids: list(MAX_MEDIA, text(36)),
+      media: list(MAX_MEDIA, isMedia),
+      platforms: list(MAX_ACCOUNTS, isPlatformId),
       // That of a draft is checked when it is scheduled.
       scheduled_at: (at, row) => row["status"] === "draft" || isSchedulable(at, row),
     },
