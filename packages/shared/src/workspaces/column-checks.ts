@@ -61,7 +61,7 @@ export function isJson(value: unknown, levels = MAX_LEVELS): boolean {
 }
 
 /** Settings of an account and facts about a file are some hundred bytes. */
-const MAX_OBJECT_BYTES = 16 * 1024;
+const MAX_OBJECT_BYTES = 4 * 1024;
 
 /** An object in JSON with any values. */
 export const anyObject: ColumnCheck = (value) =>

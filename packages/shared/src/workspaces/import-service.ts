@@ -26,8 +26,8 @@ export interface RowImportOptions {
 /** What the service itself stores in a table. */
 export interface TableRules {
   readonly columns?: ColumnChecks;
-  /** Maximum number of rows of a workspace that satisfy the SQL condition. */
-  readonly max?: RowLimit;
+  /** Default: none. */
+  readonly max?: readonly RowLimit[];
 }
 
 export type ImportRules = Readonly<Record<string, TableRules>>;
@@ -65,7 +65,7 @@ class RowImport {
     if (shape.isImportedApart || texts.length > MAX_IMPORTED_ROWS)
       throw invalidRequest([{ code: "invalid", path: "/table" }]);
     await assertImporting(this.#options.sql, workspaceId);
-    const { columns: checks = {}, max } = this.#options.rules?.[table] ?? {};
+    const { columns: checks = {}, max = [] } = this.#options.rules?.[table] ?? {};
     const { columns, endless } = shape;
     const rules = { columns, workspaceId, owner: "workspace_id", endless, checks };
     const parsed = texts.map((text, index) => {

@@ -89,8 +89,8 @@ function isValid(
 /**
  * Reads a line of an export, which anybody may have written. A row is taken only if the service
  * could have stored it, because it is read later in statements with rows of others. Postgres checks
- * the rest when it converts the values: constraints, ids. It must be given the row and not the line,
- * which can say what was not checked: a number with more digits than JavaScript reads.
+ * the rest when it converts the values: constraints, ids. It must be given the row and not the
+ * line, which can say what was not checked: a number with more digits than JavaScript reads.
  *
  * @returns The row, or the column that is missing, unknown or not accepted; "" when the line is not
  *   a row.

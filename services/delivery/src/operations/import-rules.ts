@@ -55,7 +55,7 @@ export const IMPORT_RULES: ImportRules = {
         (message) => Buffer.byteLength(message) <= MAX_MESSAGE_BYTES,
       ),
     },
-    max: { count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" },
+    max: [{ count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" }],
   },
   comment_actions: {
     // A reply has at most 10,000 characters.
@@ -69,7 +69,7 @@ export const IMPORT_RULES: ImportRules = {
       disabled_reason: oneOf("gone", "failing"),
       max_per_second: between(1, MAX_PER_SECOND),
     },
-    max: { count: MAX_WEBHOOKS_PER_WORKSPACE, where: "status <> 'revoked'" },
+    max: [{ count: MAX_WEBHOOKS_PER_WORKSPACE, where: "status <> 'revoked'" }],
   },
   target_metrics: { columns: { platform: isPlatformId } },
 };

@@ -129,7 +129,7 @@ export const IMPORT_RULES: ImportRules = {
   idempotency_keys: { columns: { content: isShort, options: isOptions } },
   queue_slot_rules: {
     columns: { timezone: isTimetable },
-    max: { count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" },
+    max: [{ count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" }],
   },
   quota_usage: {
     columns: {
