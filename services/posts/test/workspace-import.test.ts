@@ -121,7 +121,12 @@ test("a post that was in progress is in progress again after the import, so that
 test("a post that was being deleted takes the reports about its new deletion after the import", async () => {
   await using given = await open();
   await given.prepare(one);
-  const deleting = { status: "deleting", deletion: 1, deletion_version: 7 };
+  const deleting = {
+    status: "deleting",
+    deletion: 1,
+    deletion_version: 7,
+    deletion_requested_at: AT,
+  };
   await given.importAll(one, {
     ...exported,
     targets: [changed(exported.targets?.[0], deleting)],
@@ -133,6 +138,25 @@ test("a post that was being deleted takes the reports about its new deletion aft
   const report = { deletion: 1, version: 1, status: "delete_failed", error: null } as const;
   expect(target && applyDeletionUpdate(target, report).status).toBe("delete_failed");
 });
+
+test.each(["scheduled", "publishing"])(
+  "a %s post with a target as in a draft is cancelled by the end of an import, because it would be published without being counted",
+  async (status) => {
+    await using given = await open();
+    await given.prepare(one);
+    const started = status === "publishing" ? AT : null;
+    const posts = [changed(exported.posts?.[0], { status, started_at: started })];
+    const undue = { due_at: null, due_day: null, publish_before: null };
+    const targets = [changed(exported.targets?.[0], undue)];
+    await given.importAll(one, { ...exported, posts, targets });
+    await given.release(one);
+    const [row] = await given.sql`
+      select p.status, t.status as target
+      from posts p
+      join targets t on t.post_id = p.id`;
+    expect(row).toEqual({ status: "cancelled", target: "cancelled" });
+  },
+);
 
 test("what was not finished is cancelled when the exported workspace may have gone on, and holds no slot, no quota and no content", async () => {
   await using given = await open();
@@ -276,6 +300,7 @@ test("an import takes the plan of a draft for a time further ahead than a post m
   expect(await given.sql`select from posts where status = 'draft'`).toHaveLength(1);
 });
 
+const AT = "2026-11-20T09:00:00+00:00";
 const LONG = "x".repeat(300_000);
 
 describe("an import stores nothing of a call with a row", () => {
@@ -308,8 +333,28 @@ describe("an import stores nothing of a call with a row", () => {
       { due_day: "2026-11-21" },
       /due_day/,
     ],
-    ["that is due and uses quota of no day", "targets", { due_day: null }, /due_at/],
-    ["that uses quota of a day and is not due", "targets", { due_at: null }, /due_day/],
+    ["that no request to publish it has", "targets", { generation: 0 }, /generation/],
+    [
+      "that is being deleted without a request",
+      "targets",
+      { status: "deleting", deletion: 0, deletion_requested_at: AT },
+      /status/,
+    ],
+    [
+      "that is being deleted since no time",
+      "targets",
+      { status: "deleting", deletion: 1, deletion_requested_at: null },
+      /status/,
+    ],
+    ["that is due without a deadline", "targets", { publish_before: null }, /status/],
+    [
+      "that has a deadline and is not due",
+      "targets",
+      { status: "publishing", due_at: null, due_day: null },
+      /status/,
+    ],
+    ["that is due and uses quota of no day", "targets", { due_day: null }, /status/],
+    ["that uses quota of a day and is not due", "targets", { due_at: null }, /status/],
     [
       "that is due further ahead than a post may be scheduled",
       "targets",

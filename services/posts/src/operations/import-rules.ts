@@ -63,6 +63,18 @@ const isSchedulable: ColumnCheck = (at) =>
 const isDayOfDue: ColumnCheck = (day, { due_at: dueAt }) =>
   isInstant(dueAt) && day === dayOf(new Date(String(dueAt)));
 
+/**
+ * The targets that the sweep asks about: it repeats the requests of those that the delivery service
+ * does not know, which needs these values. Open targets of a draft have none of the three.
+ */
+const isComplete: ColumnCheck = (status, row) => {
+  const { due_at, due_day, publish_before, deletion, deletion_requested_at: requestedAt } = row;
+  if (status === "deleting") return Number(deletion) > 0 && requestedAt !== null;
+  const due = [due_at, due_day, publish_before];
+  const isOpen = status === "pending" || status === "publishing";
+  return !isOpen || due.every((each) => (each === null) === (due_at === null));
+};
+
 /** The period of a counter. */
 const isPeriod = text(10, (period) => {
   const first = period.length === 7 ? `${period}-01` : period;
@@ -114,7 +126,9 @@ export const IMPORT_RULES: ImportRules = {
       ordinal: between(0, MAX_ACCOUNTS - 1),
       platform: isPlatformId,
       settings: anyObject,
-      generation: between(0, MAX_GENERATION),
+      status: isComplete,
+      generation: between(1, MAX_GENERATION),
+      deletion: between(0, MAX_GENERATION),
       due_at: (at, row) => row["due_day"] !== null && isSchedulable(at, row),
       due_day: isDayOfDue,
       metrics: isMetrics,
