@@ -118,6 +118,17 @@ test("a post that was in progress is in progress again after the import, so that
   expect(row).toEqual({ status: "publishing", isAsked: true });
 });
 
+test("nothing asks about a scheduled target of an imported workspace before it is due", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  const dueAt = new Date(Date.now() + 30 * 86_400_000).toISOString();
+  const due = { due_at: dueAt, due_day: dueAt.slice(0, 10) };
+  await given.importAll(one, { ...exported, targets: [changed(exported.targets?.[0], due)] });
+  await given.release(one);
+  const [row] = await given.sql`select last_report_at = due_at as is_undisturbed from targets`;
+  expect(row).toEqual({ isUndisturbed: true });
+});
+
 test("a post that was being deleted takes the reports about its new deletion after the import", async () => {
   await using given = await open();
   await given.prepare(one);

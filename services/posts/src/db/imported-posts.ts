@@ -51,10 +51,10 @@ function isPlanned(sql: Sql) {
 }
 
 /**
- * The scheduler and the sweep then work on them; what is too late by now fails as `missed`. What
- * they reserve of limits that all workspaces share is counted here, for all workspaces up to the
- * part of one; the platform itself limits the rest. What the workspace used before is not: it was
- * published by another installation, or is counted already.
+ * The scheduler then works on them, and from their due time on the sweep; what is too late by now
+ * fails as `missed`. What they reserve of limits that all workspaces share is counted here, for all
+ * workspaces up to the part of one; the platform itself limits the rest. What the workspace used
+ * before is not: it was published by another installation, or is counted already.
  */
 async function openPage(
   sql: Sql,
@@ -65,7 +65,7 @@ async function openPage(
     with ${keptBack(sql, workspaceId, isPlanned(sql))},
     opened as (
       update targets t
-      set last_report_at = now()
+      set last_report_at = greatest(now(), t.due_at)
       from open
       where t.id = open.id
       returning t.platform, t.due_day
