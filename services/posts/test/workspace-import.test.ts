@@ -373,6 +373,18 @@ describe("an import stores nothing of a call with a row", () => {
       /due_at/,
     ],
     [
+      "that is due before any post was published",
+      "targets",
+      { due_at: "1960-01-01T00:00:00+00:00", due_day: "1960-01-01" },
+      /due_at/,
+    ],
+    [
+      "that was published in the last year that exists",
+      "targets",
+      { status: "published", published_at: "9999-12-31T23:59:59+00:00" },
+      /published_at/,
+    ],
+    [
       "that is scheduled further ahead than a post may be",
       "posts",
       { scheduled_at: "2999-01-01T00:00:00+00:00" },

@@ -91,6 +91,20 @@ export function isInstant(value: unknown): boolean {
   return at >= FIRST_MS && at <= LAST_MS;
 }
 
+/** Before this software, and before anything that a platform says. */
+const EARLIEST_MS = Date.parse("2000-01-01T00:00:00Z");
+/** A post is scheduled at most a year ahead. */
+const MAX_AHEAD_MS = 3 * 365 * 86_400_000;
+
+/**
+ * An instant that something has happened at, or will. Others may not fit into an id that begins
+ * with a time, or into a year of four digits once something is added to them.
+ */
+export const isNear: ColumnCheck = (value) => {
+  const at = Date.parse(String(value));
+  return isInstant(value) && at >= EARLIEST_MS && at <= Date.now() + MAX_AHEAD_MS;
+};
+
 /** A day that exists; Postgres has no year 0. */
 export function isDay(value: unknown): boolean {
   if (typeof value !== "string" || !DAY.test(value) || value.startsWith("0000")) return false;

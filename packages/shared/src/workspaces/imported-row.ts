@@ -6,6 +6,7 @@ import {
   isDay,
   isInstant,
   isJson,
+  isNear,
   list,
   text,
 } from "./column-checks.ts";
@@ -62,7 +63,7 @@ const TYPES: Readonly<Record<string, readonly [ColumnCheck, otherwise: ColumnChe
   uuid: [isText, isAny],
   bytea: [isText, isAny],
   date: [isDay, isAny],
-  time: [isInstant, isAny],
+  time: [isInstant, isNear],
   array: [Array.isArray, list(100, isShort)],
   // What a column with JSON holds is known only to its readers.
   jsonb: [(value) => isJson(value), isNone],

@@ -9,6 +9,7 @@ import {
   type ColumnCheck,
   isDay,
   isInstant,
+  isNear,
   jsonBytes,
   list,
   oneOf,
@@ -57,7 +58,7 @@ const isOptions: ColumnCheck = (options, row) =>
 
 /** An instant or a day for which a post may be scheduled; clocks of installations differ. */
 const isSchedulable: ColumnCheck = (at) =>
-  Date.parse(String(at)) <= Date.now() + (MAX_AHEAD_DAYS + 1) * 24 * 3_600_000;
+  isNear(at, {}) && Date.parse(String(at)) <= Date.now() + (MAX_AHEAD_DAYS + 1) * 24 * 3_600_000;
 
 /** As `placeTargets` sets it. */
 const isDayOfDue: ColumnCheck = (day, { due_at: dueAt }) =>
@@ -78,7 +79,7 @@ const isComplete: ColumnCheck = (status, row) => {
 /** The period of a counter. */
 const isPeriod = text(10, (period) => {
   const first = period.length === 7 ? `${period}-01` : period;
-  return isDay(first) && isSchedulable(first, {});
+  return isDay(first) && isSchedulable(`${first}T00:00:00Z`, {});
 });
 
 /** The delivery service would publish the files of media of another workspace. */
@@ -97,7 +98,7 @@ const isMetrics: ColumnCheck = (metrics) =>
   isObject(metrics) &&
   Object.entries(metrics).every(([name, value]) =>
     name === "refreshedAt"
-      ? isInstant(value)
+      ? isNear(value, {})
       : typeof value === "string" && /^\d{1,16}$/.test(value),
   );
 
