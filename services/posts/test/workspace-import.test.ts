@@ -390,6 +390,12 @@ describe("an import stores nothing of a call with a row", () => {
       { scheduled_at: "2999-01-01T00:00:00+00:00" },
       /scheduled_at/,
     ],
+    [
+      "with a queue slot further ahead than that",
+      "slot_assignments",
+      { slot_at: new Date(Date.now() + 700 * 86_400_000).toISOString() },
+      /slot_at/,
+    ],
     ["with a period further ahead than that", "quota_usage", { period: "2999-01" }, /period/],
     [
       "with options for neither a platform nor an account",
@@ -438,7 +444,7 @@ describe("an import stores nothing of a call with a row", () => {
     const before = await given.count();
     const [row] = exported[table] ?? [];
     const id = {
-      ...(table === "quota_usage" ? {} : { id: newId() }),
+      ...(["quota_usage", "slot_assignments"].includes(table) ? {} : { id: newId() }),
       ...(table === "targets" ? { ordinal: 7 } : {}),
     };
     const rows = [changed(row, id), changed(row, { ...id, ...values })];

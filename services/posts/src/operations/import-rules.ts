@@ -34,6 +34,9 @@ const MAX_MEDIA_BYTES = 16 * 1024;
 /** A retry makes at most 100; the sweep may add some. */
 const MAX_GENERATION = 1_000;
 
+/** Each search reads all slots of the next year that are taken; a quota allows far fewer. */
+const MAX_TAKEN_SLOTS = 50_000;
+
 const OPTION: Readonly<Record<string, ColumnCheck>> = {
   content: text(MAX_CONTENT_BYTES),
   title: text(MAX_CONTENT_BYTES),
@@ -140,6 +143,10 @@ export const IMPORT_RULES: ImportRules = {
       number: between(1, 100_000),
       outcome: oneOf("", "published", "retry", "failed", "unknown"),
     },
+  },
+  slot_assignments: {
+    columns: { slot_at: isSchedulable },
+    max: [{ count: MAX_TAKEN_SLOTS, where: "slot_at > now()" }],
   },
   idempotency_keys: { columns: { content: isShort, options: isOptions } },
   queue_slot_rules: {
