@@ -100,7 +100,7 @@ test.each([
   ["9999-12-31T23:59:59Z", "9999-12-31T23:59:59-01:00"],
   ["0001-01-01T00:00:00Z", "0000-12-31T23:59:59Z"],
 ])(
-  "an imported time that nothing happens at, such as a plan, may be %s, and not %s, which is no Timestamp of Protobuf",
+  "an imported time that nothing happens at, such as a plan, may be %s, and not %s, which Protobuf cannot say",
   (valid, invalid) => {
     const checks = { at: () => true };
     const column = "at timestamp with time zone";
