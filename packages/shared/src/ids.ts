@@ -12,9 +12,14 @@ export function newId(): string {
   return v7();
 }
 
+/** Of ids that begin with a time: no id has one before 1970. */
+function timeDigits(at: Date): string {
+  return Math.max(0, at.getTime()).toString(16).padStart(12, "0");
+}
+
 /** The ids of `newId` before it were made before the time, and those after it at or after it. */
 export function firstIdAt(at: Date): string {
-  const time = at.getTime().toString(16).padStart(12, "0");
+  const time = timeDigits(at);
   return `${time.slice(0, 8)}-${time.slice(8)}${NIL_ID.slice(13)}`;
 }
 
@@ -28,7 +33,7 @@ export function deriveId(text: string): string {
 
 /** Derives an id for tables that are partitioned by the time in their ids. */
 export function deriveTimedId(at: Date, text: string): string {
-  const time = at.getTime().toString(16).padStart(12, "0");
+  const time = timeDigits(at);
   const hash = createHash("sha256").update(text).digest("hex");
   const digits = `${time}7${hash.slice(0, 3)}8${hash.slice(3, 18)}`;
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");

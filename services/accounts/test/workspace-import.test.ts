@@ -1,4 +1,5 @@
 import { WorkspaceImportService } from "@postrider/contracts/accounts/v1/workspace_import_service_pb";
+import { newId } from "@postrider/shared/ids";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import {
   changed,
@@ -183,4 +184,35 @@ test.each<[string, unknown]>([
   await expect(refused).rejects.toMatchObject({
     violations: [{ code: "invalid", path: `/rows/0/${column}` }],
   });
+});
+
+test.each([
+  ["more permissions", { permissions: Array.from({ length: 51 }, () => "tweet.read") }],
+  ["a longer permission", { permissions: ["x".repeat(201)] }],
+  ["a longer trait", { traits: { verified_type: "x".repeat(201) } }],
+])("an account is refused that has %s than any platform gives", async (_title, change) => {
+  await using given = await open();
+  await given.begin();
+  const { workspaceId, client, exported } = given;
+  const rows = [changed(exported.accounts?.[0], change)];
+  const refused = client.importRows({ workspaceId, table: "accounts", rows });
+  await expect(refused).rejects.toThrow("invalid_request");
+});
+
+test("an import stores no more connected accounts than a workspace may have with its last grant", async () => {
+  await using given = await open();
+  const { workspaceId, client, sql } = given;
+  await given.begin();
+  const importAccounts = async (count: number, status = "active") => {
+    const rows = Array.from({ length: count }, () =>
+      changed(given.exported.accounts?.[0], { id: newId(), external_id: newId(), status }),
+    );
+    return await client.importRows({ workspaceId, table: "accounts", rows });
+  };
+  for (let count = 0; count < 2_000; count += 500) await importAccounts(500);
+  await importAccounts(1, "disconnected");
+  await expect(importAccounts(1)).rejects.toMatchObject({
+    violations: [{ code: "too_many", path: "/rows", limit: 2_000, actual: 2_001 }],
+  });
+  expect(await sql`select from accounts`).toHaveLength(2_001);
 });

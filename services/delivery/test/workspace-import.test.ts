@@ -148,7 +148,7 @@ test("a published target whose id the platform has not returned yet is asked abo
 
 test("an imported question for a post id ends a day after its import at the latest", async () => {
   await using given = await open();
-  const future = { created_at: "2999-01-01T00:00:00+00:00" };
+  const future = { created_at: new Date(Date.now() + 365 * 86_400_000).toISOString() };
   const questions = [changed(exported.detail_questions?.[0], future)];
   await given.importAll(one, { ...exported, detail_questions: questions });
   const rows = await given.sql`select created_at <= now() as is_past from detail_questions`;

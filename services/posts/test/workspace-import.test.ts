@@ -118,10 +118,26 @@ test("a post that was in progress is in progress again after the import, so that
   expect(row).toEqual({ status: "publishing", isAsked: true });
 });
 
+test("nothing asks about a scheduled target of an imported workspace before it is due", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  const dueAt = new Date(Date.now() + 30 * 86_400_000).toISOString();
+  const due = { due_at: dueAt, due_day: dueAt.slice(0, 10) };
+  await given.importAll(one, { ...exported, targets: [changed(exported.targets?.[0], due)] });
+  await given.release(one);
+  const [row] = await given.sql`select last_report_at = due_at as is_undisturbed from targets`;
+  expect(row).toEqual({ isUndisturbed: true });
+});
+
 test("a post that was being deleted takes the reports about its new deletion after the import", async () => {
   await using given = await open();
   await given.prepare(one);
-  const deleting = { status: "deleting", deletion: 1, deletion_version: 7 };
+  const deleting = {
+    status: "deleting",
+    deletion: 1,
+    deletion_version: 7,
+    deletion_requested_at: AT,
+  };
   await given.importAll(one, {
     ...exported,
     targets: [changed(exported.targets?.[0], deleting)],
@@ -133,6 +149,25 @@ test("a post that was being deleted takes the reports about its new deletion aft
   const report = { deletion: 1, version: 1, status: "delete_failed", error: null } as const;
   expect(target && applyDeletionUpdate(target, report).status).toBe("delete_failed");
 });
+
+test.each(["scheduled", "publishing"])(
+  "a %s post with a target as in a draft is cancelled by the end of an import, because it would be published without being counted",
+  async (status) => {
+    await using given = await open();
+    await given.prepare(one);
+    const started = status === "publishing" ? AT : null;
+    const posts = [changed(exported.posts?.[0], { status, started_at: started })];
+    const undue = { due_at: null, due_day: null, publish_before: null };
+    const targets = [changed(exported.targets?.[0], undue)];
+    await given.importAll(one, { ...exported, posts, targets });
+    await given.release(one);
+    const [row] = await given.sql`
+      select p.status, t.status as target
+      from posts p
+      join targets t on t.post_id = p.id`;
+    expect(row).toEqual({ status: "cancelled", target: "cancelled" });
+  },
+);
 
 test("what was not finished is cancelled when the exported workspace may have gone on, and holds no slot, no quota and no content", async () => {
   await using given = await open();
@@ -276,6 +311,7 @@ test("an import takes the plan of a draft for a time further ahead than a post m
   expect(await given.sql`select from posts where status = 'draft'`).toHaveLength(1);
 });
 
+const AT = "2026-11-20T09:00:00+00:00";
 const LONG = "x".repeat(300_000);
 
 describe("an import stores nothing of a call with a row", () => {
@@ -308,8 +344,28 @@ describe("an import stores nothing of a call with a row", () => {
       { due_day: "2026-11-21" },
       /due_day/,
     ],
-    ["that is due and uses quota of no day", "targets", { due_day: null }, /due_at/],
-    ["that uses quota of a day and is not due", "targets", { due_at: null }, /due_day/],
+    ["that no request to publish it has", "targets", { generation: 0 }, /generation/],
+    [
+      "that is being deleted without a request",
+      "targets",
+      { status: "deleting", deletion: 0, deletion_requested_at: AT },
+      /status/,
+    ],
+    [
+      "that is being deleted since no time",
+      "targets",
+      { status: "deleting", deletion: 1, deletion_requested_at: null },
+      /status/,
+    ],
+    ["that is due without a deadline", "targets", { publish_before: null }, /status/],
+    [
+      "that has a deadline and is not due",
+      "targets",
+      { status: "publishing", due_at: null, due_day: null },
+      /status/,
+    ],
+    ["that is due and uses quota of no day", "targets", { due_day: null }, /status/],
+    ["that uses quota of a day and is not due", "targets", { due_at: null }, /status/],
     [
       "that is due further ahead than a post may be scheduled",
       "targets",
@@ -317,10 +373,28 @@ describe("an import stores nothing of a call with a row", () => {
       /due_at/,
     ],
     [
+      "that is due before any post was published",
+      "targets",
+      { due_at: "1960-01-01T00:00:00+00:00", due_day: "1960-01-01" },
+      /due_at/,
+    ],
+    [
+      "that was published in the last year that exists",
+      "targets",
+      { status: "published", published_at: "9999-12-31T23:59:59+00:00" },
+      /published_at/,
+    ],
+    [
       "that is scheduled further ahead than a post may be",
       "posts",
       { scheduled_at: "2999-01-01T00:00:00+00:00" },
       /scheduled_at/,
+    ],
+    [
+      "with a queue slot further ahead than that",
+      "slot_assignments",
+      { slot_at: new Date(Date.now() + 700 * 86_400_000).toISOString() },
+      /slot_at/,
     ],
     ["with a period further ahead than that", "quota_usage", { period: "2999-01" }, /period/],
     [
@@ -344,6 +418,13 @@ describe("an import stores nothing of a call with a row", () => {
     ["with a time of day that is not one", "queue_slot_rules", { times: ["25:00"] }, /timezone/],
     ["with an unknown time zone", "queue_slot_rules", { timezone: "Mars/Olympus" }, /timezone/],
     ["with options that cannot be read", "posts", { options: { x: { content: 1 } } }, /rows\/1/],
+    ["with an object in place of its media", "posts", { media: {} }, /media/],
+    [
+      "with an object in place of a list of tags",
+      "posts",
+      { options: { x: { tags: {} } } },
+      /options/,
+    ],
     ["with media that cannot be read", "posts", { media: [{ bytes: "many" }] }, /rows\/1/],
     [
       "with media of another workspace",
@@ -363,7 +444,7 @@ describe("an import stores nothing of a call with a row", () => {
     const before = await given.count();
     const [row] = exported[table] ?? [];
     const id = {
-      ...(table === "quota_usage" ? {} : { id: newId() }),
+      ...(["quota_usage", "slot_assignments"].includes(table) ? {} : { id: newId() }),
       ...(table === "targets" ? { ordinal: 7 } : {}),
     };
     const rows = [changed(row, id), changed(row, { ...id, ...values })];
@@ -380,6 +461,21 @@ test("an import takes as much content and options as a request may have, whateve
   const rows = [changed(exported.posts?.[0], { content, options: { x: { content: own } } })];
   await given.client.importRows({ workspaceId: one, table: "posts", rows });
   expect(await given.sql`select from posts where content = ${content}`).toHaveLength(1);
+});
+
+test("what an import stores has no more digits of a number than were checked", async () => {
+  await using given = await open();
+  await given.prepare(one);
+  await given.client.importRows({
+    workspaceId: one,
+    table: "posts",
+    rows: [...(exported.posts ?? [])],
+  });
+  const row = changed(exported.targets?.[0], { settings: { ratio: "0.1" } });
+  const rows = [row.replace('"0.1"', `0.1${"0".repeat(30)}1`)];
+  await given.client.importRows({ workspaceId: one, table: "targets", rows });
+  const [target] = await given.sql`select settings::text as settings from targets`;
+  expect(target).toEqual({ settings: '{"ratio": 0.1}' });
 });
 
 test("an import stores no more queue slot rules than a workspace may have", async () => {

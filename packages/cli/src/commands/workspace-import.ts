@@ -109,13 +109,16 @@ async function begin(
   return { services, folder, workspaceId, done: rows };
 }
 
-/** In this order: what publishes is woken before the workspace works, which is last. */
+/**
+ * In this order: delivery searches for posts with an unknown outcome as soon as it is released, and
+ * asks posts whether they are still wanted. The workspace works last.
+ */
 export async function finishImport(
   services: Services,
   { workspaceId, isStopped }: Pick<Manifest, "workspaceId" | "isStopped">,
   handover: Uint8Array = new Uint8Array(),
 ): Promise<void> {
-  for (const service of ["media", "delivery", "posts"] as const)
+  for (const service of ["media", "posts", "delivery"] as const)
     await services
       .client(service, RowImportService)
       .releaseRowImport({ workspaceId, isCopy: !isStopped });

@@ -22,17 +22,46 @@ export function oneOf(...values: readonly string[]): ColumnCheck {
   return (value) => values.includes(value as string);
 }
 
-/** An array, or in JSON an object, with at most `max` values. */
-export function values(max: number, check: ColumnCheck): ColumnCheck {
+export function list(max: number, check: ColumnCheck): ColumnCheck {
+  return (value, row) =>
+    Array.isArray(value) && value.length <= max && value.every((each) => check(each, row));
+}
+
+/** Names are those of fields, platforms and ids. */
+const MAX_NAME_LENGTH = 100;
+
+/** An object in JSON, whose names the service or the platform chose. */
+export function record(max: number, check: ColumnCheck): ColumnCheck {
   return (value, row) => {
-    if (typeof value !== "object" || value === null) return false;
-    const all = Object.values(value);
-    return all.length <= max && all.every((each) => check(each, row));
+    const all = isObject(value) ? Object.entries(value) : undefined;
+    if (all === undefined || all.length > max) return false;
+    return all.every(([name, each]) => name.length <= MAX_NAME_LENGTH && check(each, row));
   };
 }
 
+/** The smallest fraction that is written without an exponent. */
+const MIN_FRACTION = 1e-6;
+/** Nothing that is stored has more. */
+const MAX_LEVELS = 10;
+
+/**
+ * Postgres stores a number with its exponent and writes it with all digits, of which 1e100000 has
+ * 100,000; a number that is taken has at most some twenty.
+ */
+function isShortNumber(value: number): boolean {
+  const size = Math.abs(value);
+  return size === 0 || (size >= MIN_FRACTION && size <= Number.MAX_SAFE_INTEGER);
+}
+
+/** What a column with JSON may hold at most. */
+export function isJson(value: unknown, levels = MAX_LEVELS): boolean {
+  if (typeof value === "number") return isShortNumber(value);
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((each) => isJson(each, levels - 1));
+}
+
 /** Settings of an account and facts about a file are some hundred bytes. */
-const MAX_OBJECT_BYTES = 16 * 1024;
+const MAX_OBJECT_BYTES = 4 * 1024;
 
 /** An object in JSON with any values. */
 export const anyObject: ColumnCheck = (value) =>
@@ -61,6 +90,20 @@ export function isInstant(value: unknown): boolean {
   const at = Date.parse(value);
   return at >= FIRST_MS && at <= LAST_MS;
 }
+
+/** Before this software, and before anything that a platform says. */
+const EARLIEST_MS = Date.parse("2000-01-01T00:00:00Z");
+/** A post is scheduled at most a year ahead. */
+const MAX_AHEAD_MS = 3 * 365 * 86_400_000;
+
+/**
+ * An instant that something has happened at, or will. Others may not fit into an id that begins
+ * with a time, or into a year of four digits once something is added to them.
+ */
+export const isNear: ColumnCheck = (value) => {
+  const at = Date.parse(String(value));
+  return isInstant(value) && at >= EARLIEST_MS && at <= Date.now() + MAX_AHEAD_MS;
+};
 
 /** A day that exists; Postgres has no year 0. */
 export function isDay(value: unknown): boolean {

@@ -19,16 +19,16 @@ export interface TableShape extends Required<Omit<ExportedTable, "omitted" | "ex
   readonly references: readonly Reference[];
 }
 
+/** Maximum number of rows of a workspace that satisfy the SQL condition. */
 export interface RowLimit {
   readonly count: number;
-  /** SQL condition. */
   readonly where: string;
 }
 
 interface GivenRows {
   readonly workspaceId: string;
   readonly rows: string;
-  readonly max: RowLimit | undefined;
+  readonly max: readonly RowLimit[];
 }
 
 /** The columns that an export contains. */
@@ -115,7 +115,7 @@ async function insertRows(
       count(*) filter (where ${complete} and not exists (select from ${tx(name)} t where ${same}))::int as missing
     from ${given}`;
   if (row.missing > 0) throw conflict("row_exists");
-  if (max !== undefined) await assertFewRows(tx, name, workspaceId, max);
+  for (const limit of max) await assertFewRows(tx, name, workspaceId, limit);
   return row.leftOut;
 }
 

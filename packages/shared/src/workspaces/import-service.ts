@@ -26,8 +26,8 @@ export interface RowImportOptions {
 /** What the service itself stores in a table. */
 export interface TableRules {
   readonly columns?: ColumnChecks;
-  /** Maximum number of rows of a workspace that satisfy the SQL condition. */
-  readonly max?: RowLimit;
+  /** Default: none. */
+  readonly max?: readonly RowLimit[];
 }
 
 export type ImportRules = Readonly<Record<string, TableRules>>;
@@ -65,16 +65,16 @@ class RowImport {
     if (shape.isImportedApart || texts.length > MAX_IMPORTED_ROWS)
       throw invalidRequest([{ code: "invalid", path: "/table" }]);
     await assertImporting(this.#options.sql, workspaceId);
-    const { columns: checks = {}, max } = this.#options.rules?.[table] ?? {};
+    const { columns: checks = {}, max = [] } = this.#options.rules?.[table] ?? {};
     const { columns, endless } = shape;
     const rules = { columns, workspaceId, owner: "workspace_id", endless, checks };
-    for (const [index, text] of texts.entries()) {
-      const parsed = parseRow(text, rules);
-      if (parsed.kind === "fault")
-        throw invalidRequest([{ code: "invalid", path: `/rows/${index}/${parsed.column}` }]);
-    }
-    const rows = `[${texts.join(",")}]`;
-    return await importRows(this.#options.sql, shape, { workspaceId, rows, max });
+    const parsed = texts.map((text, index) => {
+      const result = parseRow(text, rules);
+      if (result.kind === "row") return result.row;
+      throw invalidRequest([{ code: "invalid", path: `/rows/${index}/${result.column}` }]);
+    });
+    const given = { workspaceId, rows: JSON.stringify(parsed), max };
+    return await importRows(this.#options.sql, shape, given);
   }
 
   async find(workspaceId: string, table: string, ids: readonly string[]): Promise<string[]> {

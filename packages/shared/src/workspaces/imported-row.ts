@@ -5,8 +5,10 @@ import {
   type ImportedRow,
   isDay,
   isInstant,
+  isJson,
+  isNear,
+  list,
   text,
-  values,
 } from "./column-checks.ts";
 
 /** A column of a table, as the catalog describes it. */
@@ -61,10 +63,10 @@ const TYPES: Readonly<Record<string, readonly [ColumnCheck, otherwise: ColumnChe
   uuid: [isText, isAny],
   bytea: [isText, isAny],
   date: [isDay, isAny],
-  time: [isInstant, isAny],
-  array: [Array.isArray, values(100, isShort)],
+  time: [isInstant, isNear],
+  array: [Array.isArray, list(100, isShort)],
   // What a column with JSON holds is known only to its readers.
-  jsonb: [isAny, isNone],
+  jsonb: [(value) => isJson(value), isNone],
 };
 
 function kindOf({ name, type }: ImportedColumn): string {
@@ -88,7 +90,8 @@ function isValid(
 /**
  * Reads a line of an export, which anybody may have written. A row is taken only if the service
  * could have stored it, because it is read later in statements with rows of others. Postgres checks
- * the rest when it converts the values: constraints, ids.
+ * the rest when it converts the values: constraints, ids. It must be given the row and not the
+ * line, which can say what was not checked: a number with more digits than JavaScript reads.
  *
  * @returns The row, or the column that is missing, unknown or not accepted; "" when the line is not
  *   a row.

@@ -1,5 +1,5 @@
 import { isPlatformId } from "@postrider/platforms/platform-id";
-import { anyObject, text, values } from "@postrider/shared/workspaces/column-checks";
+import { anyObject, list, record, text } from "@postrider/shared/workspaces/column-checks";
 import type { ImportRules } from "@postrider/shared/workspaces/import-service";
 import { MAX_ACCOUNTS, MAX_KNOWN_ACCOUNTS } from "#src/operations/connections.ts";
 
@@ -7,11 +7,15 @@ export const IMPORT_RULES: ImportRules = {
   accounts: {
     columns: {
       platform: isPlatformId,
-      permissions: values(200, text(2048)),
-      traits: values(50, text(2048)),
+      // Each platform has some ten permissions and at most one trait.
+      permissions: list(50, text(200)),
+      traits: record(10, text(200)),
     },
-    // The last grant of a login may have taken the workspace above its limit.
-    max: { count: MAX_KNOWN_ACCOUNTS + MAX_ACCOUNTS, where: "true" },
+    // The last grant of a login may have taken the workspace above its limits.
+    max: [
+      { count: 2 * MAX_ACCOUNTS, where: "status <> 'disconnected'" },
+      { count: MAX_KNOWN_ACCOUNTS + MAX_ACCOUNTS, where: "true" },
+    ],
   },
   account_settings: { columns: { settings: anyObject } },
 };

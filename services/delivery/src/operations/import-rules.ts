@@ -3,9 +3,10 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import {
   between,
   type ColumnCheck,
+  list,
   oneOf,
+  record,
   text,
-  values,
 } from "@postrider/shared/workspaces/column-checks";
 import type { ImportRules } from "@postrider/shared/workspaces/import-service";
 import {
@@ -27,7 +28,7 @@ import {
 import { isEventFilter } from "#src/webhooks/domain/webhook-event.ts";
 
 const generation = between(1, MAX_GENERATION);
-const keywords = values(MAX_KEYWORDS, text(4096, isKeyword));
+const keywords = list(MAX_KEYWORDS, text(4096, isKeyword));
 
 const isWebhookUrl: ColumnCheck = text(MAX_URL_LENGTH, (url) =>
   /^https?:$/.test(URL.parse(url)?.protocol ?? ""),
@@ -37,13 +38,13 @@ export const IMPORT_RULES: ImportRules = {
   publish_tasks: { columns: { platform: isPlatformId, generation } },
   publish_attempts: { columns: { number: between(1, 100_000) } },
   detail_questions: {
-    columns: { platform: isPlatformId, generation, handles: values(50, text(4096)) },
+    columns: { platform: isPlatformId, generation, handles: record(50, text(4096)) },
   },
   automation_rules: {
     columns: {
       platform: isPlatformId,
       name: text(2 * MAX_NAME_LENGTH),
-      media_ids: values(MAX_MEDIA, text(4096, isMediaId)),
+      media_ids: list(MAX_MEDIA, text(4096, isMediaId)),
       // A revoked rule has none, and an empty message.
       keywords,
       exclude_keywords: keywords,
@@ -52,7 +53,7 @@ export const IMPORT_RULES: ImportRules = {
         (message) => Buffer.byteLength(message) <= MAX_MESSAGE_BYTES,
       ),
     },
-    max: { count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" },
+    max: [{ count: MAX_RULES_PER_WORKSPACE, where: "status <> 'revoked'" }],
   },
   comment_actions: {
     // A reply has at most 10,000 characters.
@@ -62,11 +63,11 @@ export const IMPORT_RULES: ImportRules = {
     columns: {
       url: isWebhookUrl,
       description: text(MAX_DESCRIPTION_LENGTH),
-      events: values(MAX_FILTERS, text(100, isEventFilter)),
+      events: list(MAX_FILTERS, text(100, isEventFilter)),
       disabled_reason: oneOf("gone", "failing"),
       max_per_second: between(1, MAX_PER_SECOND),
     },
-    max: { count: MAX_WEBHOOKS_PER_WORKSPACE, where: "status <> 'revoked'" },
+    max: [{ count: MAX_WEBHOOKS_PER_WORKSPACE, where: "status <> 'revoked'" }],
   },
   target_metrics: { columns: { platform: isPlatformId } },
 };

@@ -159,3 +159,15 @@ test("a target whose rows are too many for one statement is skipped, and the oth
 
   expect(await countRows(sql, ...targets)).toEqual([0, 5, 0]);
 });
+
+test("imported targets with ids from the future are not taken for those that were published last", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const old = await addTarget(sql);
+  const newest = await addTarget(sql, { createdDays: 1 });
+  for (let count = 0; count < 20; count += 1) await addTarget(sql, { createdDays: -1 });
+
+  await removeTargetPage({ sql, posts: postsWith(newest.postId), logger }, NIL_ID);
+
+  expect(await countRows(sql, old, newest)).toEqual([0, 5]);
+});

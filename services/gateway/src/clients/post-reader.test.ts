@@ -78,6 +78,18 @@ test("a failed batch call to the posts service fails the post reads of this batc
   await expect(reader.get("w", "p", "en")).resolves.toMatchObject({ id: "p" });
 });
 
+test("a post that the posts service cannot read fails its own read, and none of those that share the call", async () => {
+  const { reader } = createReader((refs) => {
+    if (refs.some(({ id }) => id === "p3")) throw new TypeError("row.media.map");
+    return refs;
+  });
+  const reads = Array.from({ length: 10 }, (_unused, index) => reader.get("w", `p${index}`, "en"));
+  const failed = (await Promise.allSettled(reads)).flatMap(({ status }, index) =>
+    status === "rejected" ? [index] : [],
+  );
+  expect(failed).toEqual([3]);
+});
+
 test("posts that the posts service leaves out of a full answer are requested in another call, and no post is read twice", async () => {
   const asked: string[][] = [];
   const reader = createPostReader({

@@ -2,7 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Locale } from "@postrider/rest/locale";
-import { notFound } from "@postrider/shared/errors";
+import { isUnanswered, notFound } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { addCount } from "@postrider/shared/limits/add-count";
 import {
@@ -109,6 +109,7 @@ class BatchingPostReader implements PostReader {
     return [...taken];
   }
 
+  /** What posts refuses is asked for again in halves: a post that cannot be read fails alone. */
   async #read(batch: readonly Waiting[]): Promise<void> {
     try {
       const refs = batch.map(({ workspaceId, id }) => ({ workspaceId, id }));
@@ -123,6 +124,12 @@ class BatchingPostReader implements PostReader {
       }
       this.#defer(batch, deferredFrom);
     } catch (error) {
+      if (batch.length > 1 && !isUnanswered(error)) {
+        const middle = Math.ceil(batch.length / 2);
+        await this.#read(batch.slice(0, middle));
+        await this.#read(batch.slice(middle));
+        return;
+      }
       for (const { reject } of batch) reject(error);
     }
   }

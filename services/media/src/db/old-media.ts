@@ -1,4 +1,6 @@
+import { firstIdAt } from "@postrider/shared/ids";
 import type { ISql, Sql } from "@postrider/shared/postgres";
+import { readClock } from "@postrider/shared/postgres/clock";
 import { importedWorkspaces } from "@postrider/shared/workspaces/import-state";
 import type { Usage } from "#src/domain/usage.ts";
 
@@ -49,11 +51,15 @@ export async function listOldMedia(
     limit ${limit}`;
 }
 
-/** The last users of the newest media. A younger one may not be stored yet. */
+/**
+ * The last users of the newest media. A younger one may not be stored yet. Imported media may have
+ * ids from the future.
+ */
 export async function listNewestUsers(sql: ISql, limit: number): Promise<readonly string[]> {
+  const end = firstIdAt(await readClock(sql));
   const rows = await sql<{ postId: string }[]>`
     select u.post_id
-    from (select id from media order by id desc limit 1000) as m
+    from (select id from media where id < ${end} order by id desc limit 1000) as m
     join media_usages as u on u.media_id = m.id
     where u.noted_at between now() - interval '30 days' and now() - interval '10 minutes'
     order by u.noted_at desc

@@ -24,6 +24,8 @@ export interface MediaImport {
 
 interface ImportedMedia extends NewUpload {
   readonly sha256: string;
+  /** The checked row, as JSON. */
+  readonly row: string;
 }
 
 /** The types of the columns are checked, but each may be null. */
@@ -56,7 +58,8 @@ function toMedia(workspaceId: string, row: MediaRow): ImportedMedia | undefined 
   if (id === null || contentType === null || bytes === null || fileName === null) return undefined;
   if (sha256 === null || !isId(id)) return undefined;
   const kind = kindOf(contentType) ?? "video";
-  return { id, workspaceId, kind, contentType, bytes, fileName, sha256 };
+  const checked = JSON.stringify(row);
+  return { id, workspaceId, kind, contentType, bytes, fileName, sha256, row: checked };
 }
 
 async function parseMedia(sql: Sql, { workspaceId, row }: MediaImport): Promise<ImportedMedia> {
@@ -123,12 +126,12 @@ export async function completeMediaFile(
   request: MediaImport,
   check: (media: { readonly workspaceId: string; readonly id: string }) => Promise<unknown>,
 ): Promise<void> {
-  const { workspaceId, id, sha256 } = await parseMedia(sql, request);
+  const { workspaceId, id, sha256, row } = await parseMedia(sql, request);
   await check({ workspaceId, id });
   const found = await findMedia(sql, workspaceId, id);
   if (found?.sha256 !== sha256) {
     await sql.begin((tx) => markDeleting(tx, { workspaceId, mediaId: id }));
     throw unprocessable("media_rejected", [{ code: "other_file", path: "/row/sha256" }]);
   }
-  await describeImported(sql, { workspaceId, id, row: request.row });
+  await describeImported(sql, { workspaceId, id, row });
 }

@@ -8,8 +8,12 @@ interface SharedLimits {
   readonly parts: Readonly<Record<string, number>>;
 }
 
-/** Posts of a page: cancelled ones with an open target, which exist only during an import. */
-function keptBack(sql: Sql, workspaceId: string) {
+/**
+ * Posts of a page: cancelled ones with an open target, which exist only during an import.
+ *
+ * @param only SQL condition for post `p`.
+ */
+function keptBack(sql: Sql, workspaceId: string, only = sql`true`) {
   return sql`
     page as materialized (
       select p.id
@@ -19,6 +23,7 @@ function keptBack(sql: Sql, workspaceId: string) {
       and exists (
         select from targets t where t.post_id = p.id and t.status in ('pending', 'publishing')
       )
+      and ${only}
       limit ${PAGE_POSTS}
       for no key update
     ),
@@ -31,10 +36,25 @@ function keptBack(sql: Sql, workspaceId: string) {
 }
 
 /**
- * The scheduler and the sweep then work on them; what is too late by now fails as `missed`. What
- * they reserve of limits that all workspaces share is counted here, for all workspaces up to the
- * part of one; the platform itself limits the rest. What the workspace used before is not: it was
- * published by another installation, or is counted already.
+ * SQL condition: no open target of post `p` is as in a draft. It would be published without being
+ * counted, and nothing would end it.
+ */
+function isPlanned(sql: Sql) {
+  return sql`
+    not exists (
+      select
+      from targets t
+      where t.post_id = p.id
+      and t.status in ('pending', 'publishing')
+      and t.publish_before is null
+    )`;
+}
+
+/**
+ * The scheduler then works on them, and from their due time on the sweep; what is too late by now
+ * fails as `missed`. What they reserve of limits that all workspaces share is counted here, for all
+ * workspaces up to the part of one; the platform itself limits the rest. What the workspace used
+ * before is not: it was published by another installation, or is counted already.
  */
 async function openPage(
   sql: Sql,
@@ -42,10 +62,10 @@ async function openPage(
   { owner, parts }: SharedLimits,
 ): Promise<number> {
   const { count } = await sql`
-    with ${keptBack(sql, workspaceId)},
+    with ${keptBack(sql, workspaceId, isPlanned(sql))},
     opened as (
       update targets t
-      set last_report_at = now()
+      set last_report_at = greatest(now(), t.due_at)
       from open
       where t.id = open.id
       returning t.platform, t.due_day
@@ -53,7 +73,6 @@ async function openPage(
     added as (
       select platform as subject, due_day as period, count(*)::int as reserved
       from opened
-      where due_day is not null
       group by platform, due_day
     ),
     own as materialized (
@@ -119,7 +138,8 @@ async function cancelPage(sql: Sql, workspaceId: string): Promise<number> {
 
 /**
  * Opens the unfinished posts of an imported workspace, page by page, or cancels them when the
- * exported workspace may have published them since: then nothing is published twice.
+ * exported workspace may have published them since: then nothing is published twice. What cannot
+ * be opened is cancelled, too.
  */
 export async function releaseImportedPosts(
   sql: Sql,
@@ -127,8 +147,8 @@ export async function releaseImportedPosts(
   isCopy: boolean,
   shared: SharedLimits,
 ): Promise<void> {
-  const release = isCopy ? cancelPage : openPage;
-  while ((await release(sql, workspaceId, shared)) > 0);
+  if (!isCopy) while ((await openPage(sql, workspaceId, shared)) > 0);
+  while ((await cancelPage(sql, workspaceId)) > 0);
   if (isCopy)
     await sql`
       update quota_usage

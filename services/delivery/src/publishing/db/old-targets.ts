@@ -21,16 +21,26 @@ export async function listOldTargets(
     limit ${limit}`;
 }
 
-/** Of posts, but not of live checks. Those that were requested last come first. */
+interface NewestRange {
+  readonly createdAfter: Date;
+  readonly createdBefore: Date;
+  readonly limit: number;
+}
+
+/**
+ * Of posts, but not of live checks. Those that were requested last come first. An imported target
+ * may have an id from the future.
+ */
 export async function listNewestPublished(
   sql: Sql,
-  { createdAfter, limit }: { createdAfter: Date; limit: number },
+  { createdAfter, createdBefore, limit }: NewestRange,
 ): Promise<readonly OldTarget[]> {
   return await sql<OldTarget[]>`
     select target_id, workspace_id, post_id
     from publish_tasks
     where status = 'published'
     and target_id > ${firstIdAt(createdAfter)}
+    and target_id < ${firstIdAt(createdBefore)}
     and target_id <> post_id
     order by target_id desc
     limit ${limit}`;

@@ -1,7 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
-import { daysAgo } from "@postrider/shared/postgres/clock";
+import { daysAgo, readClock } from "@postrider/shared/postgres/clock";
 import { inHalves } from "@postrider/shared/postgres/in-halves";
 import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -41,11 +41,11 @@ export async function removeTargetPage(
   { sql, posts, logger }: Removal,
   after: string,
 ): Promise<string | undefined> {
-  const endedBefore = await daysAgo(sql, AFTER_DAYS);
+  const [endedBefore, now] = [await daysAgo(sql, AFTER_DAYS), await readClock(sql)];
   const page = { createdBefore: endedBefore, after, limit: PAGE_TARGETS };
   const targets = await listOldTargets(sql, page);
   if (targets.length === 0) return undefined;
-  const range = { createdAfter: endedBefore, limit: NEWEST_TARGETS };
+  const range = { createdAfter: endedBefore, createdBefore: now, limit: NEWEST_TARGETS };
   const newest = await listNewestPublished(sql, range);
   const byPost = new Map([...targets, ...newest].map((target) => [target.postId, target]));
   const refs = [...byPost.values()].map(({ workspaceId, postId: id }) => ({ workspaceId, id }));
