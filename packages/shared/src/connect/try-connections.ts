@@ -8,7 +8,7 @@ const MAX_CONNECTIONS = 5;
 /** Before the third and each later connection, because a refusal takes no time. */
 const PAUSE_MS = 100;
 
-export interface RequestToTry {
+interface RequestToTry {
   readonly timeoutMs: number;
   /** Reads are repeated once even if they may have arrived. */
   readonly isRead: boolean;
