@@ -2,7 +2,8 @@
  * Measures the removal of old posts while others are published: fills the tables with posts that
  * ended 500 days ago, publishes 20 posts a second without the removal and then beside it, kills the
  * process that removes in the middle, and waits until nothing old is left: 200 posts a second at
- * most. `node bench/retention.ts [posts] [seconds]` prints each figure when it is known.
+ * most. `node bench/retention.ts [posts] [seconds]` prints each figure when it is known, and at the
+ * end the sizes of the tables before, after the removal, and after a vacuum of either kind.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -18,6 +19,8 @@ const ACCOUNTS = 40;
 /** A connection of Postgres reports its statistics up to 10 s late. */
 const REPORTED_MS = 12_000;
 const GIVE_UP_MS = 12 * 3_600_000;
+/** Smaller tables are not shown. */
+const SHOWN_KB = 1000;
 
 /** Posts with one published target and one attempt, as posts and delivery store them. */
 async function fill(sql: postgres.Sql, workspaceId: string): Promise<void> {
@@ -58,6 +61,46 @@ async function fill(sql: postgres.Sql, workspaceId: string): Promise<void> {
         from old`;
     });
   await sql`analyze`;
+}
+
+interface Size {
+  readonly kb: number;
+  readonly dead: number;
+}
+
+type Sizes = ReadonlyMap<string, Size>;
+
+/** Of each table of posts and delivery with its indexes and all partitions. */
+async function readSizes(sql: postgres.Sql): Promise<Sizes> {
+  const rows = await sql<(Size & { readonly name: string })[]>`
+    select root.relnamespace::regnamespace || '.' || root.relname as name,
+      (sum(pg_total_relation_size(relid)) / 1000)::float8 as kb,
+      sum(n_dead_tup)::float8 as dead
+    from pg_stat_user_tables
+    join pg_class as root on root.oid = coalesce(pg_partition_root(relid), relid)
+    where schemaname in ('posts', 'delivery')
+    group by root.oid
+    order by kb desc`;
+  return new Map(rows.map(({ name, ...size }) => [name, size]));
+}
+
+const isShown = ([, { kb }]: readonly [string, Size]): boolean => kb >= SHOWN_KB;
+
+function printSizes([before, removed, vacuumed, rewritten]: readonly [Sizes, ...Sizes[]]): void {
+  print("| kB with indexes | before | removed | dead rows | `vacuum` | `vacuum full` |");
+  print("|---|---|---|---|---|---|");
+  const printRow = (name: string, read: (sizes?: Sizes) => Size) => {
+    const cells = [read(before).kb, read(removed).kb, read(removed).dead];
+    const row = [...cells, read(vacuumed).kb, read(rewritten).kb].map((cell) => cell.toFixed(0));
+    print(`| ${name} | ${row.join(" | ")} |`);
+  };
+  for (const [name] of [...before].filter(isShown))
+    printRow(name, (sizes) => sizes?.get(name) ?? { kb: 0, dead: 0 });
+  printRow("all", (sizes) => {
+    const all = [...(sizes?.values() ?? [])];
+    const sum = (key: keyof Size) => all.reduce((total, size) => total + size[key], 0);
+    return { kb: sum("kb"), dead: sum("dead") };
+  });
 }
 
 async function countOld(sql: postgres.Sql, table: "posts.posts" | "delivery.publish_tasks") {
@@ -146,6 +189,7 @@ const sql = postgres(system.local.databaseUrl, {
 });
 const accountIds = await system.connect("bluesky", ACCOUNTS);
 await fill(sql, system.local.workspaceId);
+const filled = await readSizes(sql);
 print("", `${POSTS} old posts; ${PER_SECOND} posts/s for ${SECONDS} s each time`, "");
 print("| publishing | p50 / p99 ms |", "|---|---|");
 const alone = await publish(system, sql, accountIds, "alone");
@@ -165,8 +209,17 @@ const drainTo = await readCounters(system.local, sql);
 await restart(system, "delivery");
 const taskSeconds = await until(async () => (await countOld(sql, "delivery.publish_tasks")) === 0);
 print(`delivery's rows in ${taskSeconds} s`, "");
+await sleep(REPORTED_MS);
+const removed = await readSizes(sql);
 await sql`vacuum`;
-const left = await readCounters(system.describe(), sql);
+const vacuumed = await readSizes(sql);
+// What only this gives back to the disk is free space in the files, which new posts fill.
+await sql.unsafe(
+  `vacuum full ${[...filled]
+    .filter(isShown)
+    .map(([name]) => name)
+    .join(", ")}`,
+);
 
 // Measured while nothing is published. What the idle system does meanwhile is in it.
 const cost = costOf(
@@ -181,11 +234,6 @@ print(
   `| CPU ms of Postgres | ${show(cost, "cpu/postgres", 3)} |`,
   `| WAL kB | ${show(cost, "walKb", 2)} |`,
   "",
-  "| kB of tables and indexes | before | after |",
-  "|---|---|---|",
-  ...["posts", "delivery"].map(
-    (schema) =>
-      `| ${schema} | ${show(alone.before, `kB/${schema}`, 0)} | ${show(left, `kB/${schema}`, 0)} |`,
-  ),
 );
+printSizes([filled, removed, vacuumed, await readSizes(sql)]);
 await sql.end();

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nameFaults, unitFileFaults } from "./name-faults.ts";
 import { root } from "./run-command.ts";
 
 // The benchmarks are for developers, who put the project's Node on their PATH first.
@@ -78,4 +79,39 @@ test("each command that starts with the bootstrap is known to it", () => {
     (text) => /bootstrap\.mjs (\S+)/.exec(text)?.[1] ?? [],
   );
   expect(names.filter((name) => !new RegExp(`"?${name}"?[:,\\]]`).test(bootstrap))).toEqual([]);
+});
+
+test("the documents name only settings, flags of `npm run`, units of systemd and tests that exist", () => {
+  const faults = listPages().flatMap(({ file, text }) =>
+    nameFaults(text).map((fault) => `${file}: ${fault}`),
+  );
+  expect(faults).toEqual([]);
+});
+
+test.each([
+  ["`PUBLIC_ADDRESS=https://post.example.com`", "nothing reads PUBLIC_ADDRESS"],
+  ["`npm run cluster -- --rates 50`", "npm run cluster has no --rates"],
+  ["`npm run drill failover -- --secs 5`", "npm run drill has no --secs"],
+  ["`npm start -- --new`", "npm run start has no --new"],
+  ["`systemctl restart postrider-gateway`", "there is no unit postrider-gateway"],
+  ["`systemctl restrat postrider`", "systemctl restrat is not known"],
+  ["`journalctl -u postrider-posts -o cat`", "there is no unit postrider-posts"],
+  ["`npx vitest run --project e2e e2e/outage.test.ts`", "there is no test e2e/outage.test.ts"],
+  ['`npx vitest run --project e2e e2e/crash- -t "is gone for"`', "no title contains is gone for"],
+])("the check of names in documents reports what is wrong in %s", (page, fault) => {
+  expect(nameFaults(page).join()).toContain(fault);
+});
+
+test("the units of systemd start programs of the checkout with settings that are read", () => {
+  const units = globSync("deploy/systemd/*.service", { cwd: root });
+  expect(units).toHaveLength(2);
+  expect(units.flatMap((file) => unitFileFaults(readFileSync(join(root, file), "utf8")))).toEqual(
+    [],
+  );
+  const broken =
+    "WorkingDirectory=/opt/postrider\nExecStart=/bin/node --x packages/serve/main.js\n";
+  expect(unitFileFaults(`${broken}Environment=DATA_FOLDER=/var`)).toEqual([
+    "there is no program packages/serve/main.ts",
+    "nothing reads DATA_FOLDER",
+  ]);
 });

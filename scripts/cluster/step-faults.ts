@@ -12,18 +12,19 @@ const KINDS: Readonly<Record<string, string>> = {
   namespace: "Namespace",
   pod: "Pod",
   pods: "Pod",
+  scaledobject: "ScaledObject",
   secret: "Secret",
   service: "Service",
   statefulset: "StatefulSet",
 };
 const OBJECTS = new RegExp(
-  String.raw`(?<= )(${Object.keys(KINDS).join("|")})(?:/([a-z][a-z0-9-]*)|((?: (?!generic )[a-z][a-z0-9-]*)+)|(?= -l))`,
+  String.raw`(?<= )(${Object.keys(KINDS).join("|")})(?:/([a-z][a-z0-9-]*)|((?: (?!generic )[a-z][a-z0-9-]*(?= |$))+)|(?= -l))`,
   "g",
 );
 const SELECTOR = / -l ([\w./-]+)=([\w./-]+)/;
 
 /** Only of commands of `kubectl`, up to the arguments of what it starts in a pod. */
-const kubectlLines = (commands: string): readonly string[] =>
+export const kubectlLines = (commands: string): readonly string[] =>
   commands
     .replaceAll("\\\n", " ")
     .split("\n")
@@ -46,7 +47,8 @@ function namesOf(kind: string, manifests: readonly Manifest[]): readonly string[
 
 /** Objects and labels in commands of `kubectl` that the rendered manifests do not have. */
 export function objectFaults(commands: string, manifests: readonly Manifest[]): readonly string[] {
-  return kubectlLines(commands).flatMap((line) => {
+  const own = kubectlLines(commands).filter((line) => !/ -n (?!postrider\b)/.test(line));
+  return own.flatMap((line) => {
     const [, label = "", value = ""] = SELECTOR.exec(line) ?? [];
     return [...line.matchAll(OBJECTS)].flatMap(([, word = "", name, names = ""]) => {
       const kind = KINDS[word] ?? "";

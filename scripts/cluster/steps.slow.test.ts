@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { root } from "../check/run-command.ts";
 import { parseManifests } from "../manifests/check-overlay.ts";
 import type { Manifest } from "../manifests/manifest.ts";
 import { listOverlays, renderOverlay } from "../manifests/tools.ts";
+import { kubectlFaults } from "./kubectl-faults.ts";
 import { inputFaults, objectFaults } from "./step-faults.ts";
 import { readCommands, readSteps } from "./steps.ts";
 
@@ -34,13 +35,41 @@ test.each([
   },
 );
 
-test.each(["docs/operations.md", "deploy/observability/README.md"])(
-  "the commands of kubectl in %s name objects and labels of the overlay `production`",
-  (page) => {
-    const commands = readCommands(read(page)).join("\n");
-    expect(objectFaults(commands, overlays.get("production") ?? [])).toEqual([]);
-  },
-);
+const PAGES = globSync(["*.md", "{deploy,docs}/**/*.md"], { cwd: root });
+
+/** In blocks and in sentences. */
+function kubectlCommands(page: string): string {
+  const spans = page.matchAll(/`(kubectl [^`]+)`/g);
+  return [
+    ...readCommands(page),
+    ...[...spans].map(([, text = ""]) => text.replace("\n", " ")),
+  ].join("\n");
+}
+
+test("the commands of kubectl in all documents name objects and labels of the overlays and of the component for KEDA", () => {
+  const scaled = parseManifests(read("deploy/k8s/components/scale-on-tasks/scaled-object.yaml"));
+  const manifests = [...[...overlays.values()].flat(), ...scaled];
+  const faults = PAGES.flatMap((page) =>
+    objectFaults(kubectlCommands(read(page)), manifests).map((fault) => `${page}: ${fault}`),
+  );
+  expect(faults).toEqual([]);
+});
+
+test("kubectl knows the commands of all documents, with their flags", () => {
+  const faults = PAGES.flatMap((page) =>
+    kubectlFaults(kubectlCommands(read(page))).map((fault) => `${page}: ${fault}`),
+  );
+  expect(faults).toEqual([]);
+});
+
+test.each([
+  ["kubectl -n postrider rollout state deployment posts", "no command rollout state"],
+  ["kubectl remove -k deploy/k8s/overlays/mine", "no command remove"],
+  ["kubectl -n postrider scale deployment ops --replica=1", "no flag --replica"],
+  ["kubectl -n postrider logs -z", "no flag -z"],
+])("the check of documented commands reports what kubectl does not know in `%s`", (line, fault) => {
+  expect(kubectlFaults(line).join()).toContain(fault);
+});
 
 test.each([
   [

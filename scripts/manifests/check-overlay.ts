@@ -2,6 +2,7 @@ import { parseAllDocuments } from "yaml";
 import { ROLES } from "../../services/delivery/src/config.ts";
 import type { ServiceName } from "../services/settings.ts";
 import { hasSetting } from "./addresses.ts";
+import { checkChallenges } from "./check-challenges.ts";
 import { checkEnvironment } from "./check-environment.ts";
 import { checkInspector } from "./check-inspector.ts";
 import { checkNetwork } from "./check-network.ts";
@@ -159,6 +160,7 @@ export function checkManifests(overlay: string, manifests: readonly Manifest[]):
     ...checkRoles(manifests),
     ...checkKafkaUsers(manifests),
     ...checkNetwork(manifests),
+    ...checkChallenges(manifests),
     ...checkInspector(manifests),
   ];
 }

@@ -88,6 +88,13 @@ export class Network {
     );
   }
 
+  /** Each peer that may connect to a port, as JSON. Rules that name none are left out. */
+  clients(pod: Workload, port: number): readonly string[] {
+    return this.#rules("Ingress", pod)
+      .filter(({ ports }) => ports.some((one) => opens(one, { port, listener: pod })))
+      .flatMap(({ peers }) => peers.map((peer) => JSON.stringify(peer)));
+  }
+
   namespaces(direction: Direction, pod: Workload, target: Target): readonly string[] {
     return this.#rules(direction, pod)
       .filter(({ ports }) => ports.some((port) => opens(port, target)))

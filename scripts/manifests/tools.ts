@@ -86,6 +86,13 @@ export function renderOverlay(folder: string): string {
   throw new Error(`${folder} cannot be rendered: ${stderr}`);
 }
 
+/** Without kubectl, which is compiled for no other system, there is no help to read. */
+export function kubectlHelp(args: readonly string[]): string {
+  const kubectl = find("kubectl", ["version", "--client"]);
+  if (kubectl === undefined) throw new Error("kubectl is missing: put it on the PATH");
+  return run(kubectl, args).stdout;
+}
+
 /** As `helm install` would send it. */
 export function renderChart(folder: string, args: readonly string[]): string {
   const helm = find("helm", ["version"]) ?? build("helm");

@@ -225,24 +225,50 @@ test("the object of the Prometheus Operator has every rule, and runbooks below t
   );
 });
 
-test("the PodMonitor scrapes the same ports as often as prometheus.yaml, under the same names", () => {
-  const monitor = parse(read("deploy/k8s/components/monitoring/pod-monitor.yaml")) as {
-    readonly spec: { readonly podMetricsEndpoints: readonly object[] };
+interface RelabelRule {
+  readonly source_labels: readonly [string];
+  readonly action?: string;
+  readonly regex?: string;
+  readonly target_label?: string;
+}
+
+interface MonitorSpec {
+  readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
+  readonly podMetricsEndpoints: readonly object[];
+}
+
+test("the PodMonitor scrapes the same pods and ports as often as prometheus.yaml, under the same names", () => {
+  const { spec } = parse(read("deploy/k8s/components/monitoring/pod-monitor.yaml")) as {
+    readonly spec: MonitorSpec;
   };
   const config = parse(read("deploy/observability/prometheus.yaml")) as {
     readonly global: { readonly scrape_interval: string };
-    readonly scrape_configs: readonly { readonly relabel_configs: readonly object[] }[];
+    readonly scrape_configs: readonly { readonly relabel_configs: readonly RelabelRule[] }[];
   };
-  const relabels = config.scrape_configs[0]?.relabel_configs;
-  expect(monitor.spec.podMetricsEndpoints).toEqual([
+  const rules = config.scrape_configs[0]?.relabel_configs ?? [];
+  const kept = rules.filter(({ action }) => action === "keep").map(({ regex }) => regex);
+  expect([...Object.values(spec.selector.matchLabels), "metrics"]).toEqual(kept);
+  expect(spec.podMetricsEndpoints).toEqual([
     {
       port: "metrics",
       interval: config.global.scrape_interval,
       relabelings: [{ sourceLabels: ["__meta_kubernetes_pod_name"], targetLabel: "instance" }],
     },
   ]);
-  expect(relabels).toEqual([
-    expect.objectContaining({ regex: "metrics", action: "keep" }),
-    { source_labels: ["__meta_kubernetes_pod_name"], target_label: "instance" },
-  ]);
+  expect(rules).toContainEqual({
+    source_labels: ["__meta_kubernetes_pod_name"],
+    target_label: "instance",
+  });
+});
+
+/** What the Prometheus Operator adds for a PodMonitor; prometheus.yaml adds some of them. */
+const TARGET_LABELS = ["container", "endpoint", "instance", "job", "namespace", "pod"];
+
+test("no label of a scraped process hides a label that the code exports, because Prometheus would rename that one", () => {
+  const hidden = registered.flatMap(({ name, labelNames }) =>
+    labelNames.filter((label) => TARGET_LABELS.includes(label)).map((label) => `${name} ${label}`),
+  );
+  const added = read("deploy/observability/prometheus.yaml").matchAll(/target_label: (\w+)/g);
+  expect(hidden).toEqual([]);
+  expect(TARGET_LABELS).toEqual(expect.arrayContaining([...added].map(([, label]) => label)));
 });

@@ -54,3 +54,52 @@ export function testRules(all: readonly RuleTest[]): string {
     rmSync(folder, { recursive: true });
   }
 }
+
+function withFile<T>(config: object, use: (file: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-prometheus-"));
+  try {
+    const file = join(folder, "prometheus.yaml");
+    writeFileSync(file, JSON.stringify(config));
+    return use(file);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** What `promtool` reports about a configuration and its rules; empty if it accepts them. */
+export function checkConfiguration(config: object): string {
+  const { status, stdout, stderr } = withFile(config, (file) =>
+    run(findPromtool(), ["check", "config", file]),
+  );
+  return status === 0 ? "" : `${stdout}${stderr}`;
+}
+
+/** Of `static_configs`. */
+export interface Targets {
+  readonly targets: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+/** promtool waits to the end for more targets. */
+const DISCOVERY = "1s";
+
+/** The targets that Prometheus scrapes for a job, with their labels and `address`. */
+export function discoverTargets(
+  config: object,
+  job: string,
+): readonly Readonly<Record<string, string>>[] {
+  const { stdout, stderr } = withFile(config, (file) =>
+    run(findPromtool(), ["check", "service-discovery", `--timeout=${DISCOVERY}`, file, job]),
+  );
+  if (!stdout.startsWith("[")) throw new Error(`${stdout}${stderr}`);
+  return (JSON.parse(stdout) as readonly Pick<Targets, "labels">[])
+    .map(({ labels }) => Object.entries(labels ?? {}))
+    .filter((labels) => labels.length > 0)
+    .map((labels) =>
+      Object.fromEntries(
+        labels
+          .map(([name, value]) => [name === "__address__" ? "address" : name, value] as const)
+          .filter(([name]) => !name.startsWith("__")),
+      ),
+    );
+}

@@ -256,6 +256,16 @@ test("the details of an unexpected answer of the media service to a download are
   expect((await get()).status).toBe(500);
 });
 
+test("a download is answered by another process of the media service when the first one ends before it answers", async () => {
+  known = [MEDIA];
+  media.handle((request, response) => {
+    if (media.seen.length === 1) request.socket.destroy();
+    else response.writeHead(200, { "content-length": BYTES.length }).end(BYTES);
+  });
+  const answer = await get();
+  expect([answer.status, await answer.text()]).toEqual([200, String(BYTES)]);
+});
+
 test("when the media service disconnects during a download, the client sees that the file is incomplete", async () => {
   known = [{ ...MEDIA, bytes: 1000n }];
   media.handle((request, response) => {

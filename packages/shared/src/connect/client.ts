@@ -2,6 +2,7 @@ import type { DescMethodUnary, DescService } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { Pool } from "undici";
 import { createLeanTransport } from "#src/connect/lean-transport.ts";
+import { CONNECT_TIMEOUT_MS } from "#src/connect/try-connections.ts";
 import { toServiceError } from "#src/errors/connect.ts";
 import type { OwnIdentity } from "#src/identity/settings.ts";
 import { createIdentitySource } from "#src/identity/token-source.ts";
@@ -69,7 +70,7 @@ export function connectPeer(options: ClientOptions): Peer {
     connections: MAX_CALLS_IN_FLIGHT,
     pipelining: 1,
     keepAliveTimeout: 30_000,
-    connectTimeout: 2_000,
+    connectTimeout: CONNECT_TIMEOUT_MS,
     ...toTls(options.identity),
     clientTtl: connectionMs,
   });

@@ -168,17 +168,24 @@ test("an RPC to an unreachable service fails as unavailable, and an RPC times ou
 });
 
 /**
- * Creates an undici dispatcher whose first call fails with this error code; later calls succeed.
+ * Creates an undici dispatcher whose first calls fail with this error code; later calls succeed.
  */
-function breaking(code: string): Dispatcher {
+function breaking(code: string, times = 1): Dispatcher {
   let failures = 0;
   return agent.compose((dispatch) => (options, handler) => {
-    if (failures++ > 0) return dispatch(options, handler);
+    if (failures++ >= times) return dispatch(options, handler);
     const error = Object.assign(new Error(code), { code });
     handler.onResponseError?.({} as Dispatcher.DispatchController, error);
     return true;
   });
 }
+
+/**
+ * The server of these tests does not have the RPC `deletePost`. So an error that says so was sent
+ * by the server.
+ */
+const outcomeOf = (error: unknown) =>
+  ConnectError.from(error).code === Code.Unavailable ? "failed" : "answered";
 
 test.each([
   { code: "ECONNREFUSED", reads: "answered", writes: "answered" },
@@ -196,15 +203,50 @@ test.each([
         identity: identitySource,
       });
     const client = () => createClient(PostService, transport());
-    const outcomeOf = (error: unknown) =>
-      ConnectError.from(error).code === Code.Unavailable ? "failed" : "answered";
     expect(
       await client()
         .getPost({ id: "p1" })
         .then(() => "answered", outcomeOf),
     ).toBe(reads);
-    // The server of these tests does not have the RPC `deletePost`. So an error that says so was
-    // sent by the server.
     expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
   },
 );
+
+test.each([
+  { code: "ECONNREFUSED", reads: "answered", writes: "answered" },
+  { code: "UND_ERR_CONNECT_TIMEOUT", reads: "answered", writes: "answered" },
+  { code: "ECONNRESET", reads: "failed", writes: "failed" },
+])(
+  "when four connections in succession fail with $code, as those to a replica that has gone do, an RPC that reads is $reads and an RPC that writes is $writes by the replica that is left",
+  async ({ code, reads, writes }) => {
+    const client = () => {
+      const dispatcher = breaking(code, 4);
+      const options = { baseUrl, dispatcher, timeoutMs: 5000, identity: identitySource };
+      return createClient(PostService, createLeanTransport(options));
+    };
+    expect(
+      await client()
+        .getPost({ id: "p1" })
+        .then(() => "answered", outcomeOf),
+    ).toBe(reads);
+    expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
+  },
+);
+
+test("an RPC that needs another connection gives the service only the time that is left", async () => {
+  const sent: { readonly headers: Record<string, string>; readonly timeoutMs: number }[] = [];
+  const dispatcher = agent.compose((dispatch) => (options, handler) => {
+    const { headers, headersTimeout } = options;
+    sent.push({ headers: headers as Record<string, string>, timeoutMs: headersTimeout ?? 0 });
+    if (sent.length > 1) return dispatch(options, handler);
+    const error = Object.assign(new Error(), { code: "UND_ERR_CONNECT_TIMEOUT" });
+    setTimeout(() => handler.onResponseError?.({} as Dispatcher.DispatchController, error), 200);
+    return true;
+  });
+  const options = { baseUrl, dispatcher, timeoutMs: 5000, identity: identitySource };
+  await createClient(PostService, createLeanTransport(options)).getPost({ id: "p1" });
+  const [first, second] = sent;
+  expect(first).toMatchObject({ headers: { "connect-timeout-ms": "5000" }, timeoutMs: 5000 });
+  expect(second?.timeoutMs).toBeLessThanOrEqual(4801);
+  expect(second?.headers["connect-timeout-ms"]).toBe(String(second?.timeoutMs));
+});

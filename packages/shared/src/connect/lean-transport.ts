@@ -11,15 +11,10 @@ import { Code, ConnectError, type Transport, type UnaryResponse } from "@connect
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { Dispatcher } from "undici";
 import { ExchangeSharer } from "#src/connect/exchange-sharer.ts";
-import {
-  isConnectionError,
-  isTimeout,
-  isUnsent,
-  type Answer,
-  type Exchange,
-} from "#src/connect/exchange.ts";
+import { isConnectionError, isTimeout, type Answer, type Exchange } from "#src/connect/exchange.ts";
 import { originHeaders } from "#src/connect/internal-headers.ts";
 import { beginCalling, type RpcCall } from "#src/connect/rpc-telemetry.ts";
+import { tryConnections } from "#src/connect/try-connections.ts";
 import type { IdentityHeaders, IdentitySource } from "#src/identity/token-source.ts";
 import { findContext, type RequestContext } from "#src/telemetry/request-context.ts";
 
@@ -90,19 +85,22 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
   throw answer.isJson ? errorFromJsonBytes(answer.body, undefined, fallback) : fallback;
 }
 
-/** A replica that is being replaced refuses connections, but another has the same address. */
-async function exchangeSafely(
+async function send(
   sharer: ExchangeSharer,
   request: Exchange,
   { idempotency }: DescMethodUnary,
 ): Promise<Answer> {
-  try {
-    return await sharer.send(request);
-  } catch (error) {
-    const isRead = idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
-    if (!isUnsent(error) && !(isRead && isConnectionError(error))) throw error;
-    return await sharer.send(request);
-  }
+  const isRead = idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS;
+  const { timeoutMs } = request;
+  return await tryConnections(
+    async (leftMs) => await sharer.send(leftMs === timeoutMs ? request : within(request, leftMs)),
+    { timeoutMs, isRead },
+  );
+}
+
+function within(request: Exchange, timeoutMs: number): Exchange {
+  const headers = { ...request.headers, "connect-timeout-ms": String(timeoutMs) };
+  return { ...request, headers, timeoutMs };
 }
 
 /**
@@ -133,7 +131,7 @@ export function createLeanTransport(options: LeanTransportOptions): Transport {
       body: toBinary(method.input, create(method.input, message)),
       timeoutMs: deadlineMs,
     };
-    const answer = await exchangeSafely(sharer, request, method);
+    const answer = await send(sharer, request, method);
     return {
       stream: false,
       service: method.parent,

@@ -4,6 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { toTls } from "@postrider/shared/connect/client";
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
+import { CONNECT_TIMEOUT_MS, tryConnections } from "@postrider/shared/connect/try-connections";
 import { invalidRequest, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
@@ -65,6 +66,7 @@ export interface MediaBytesOptions {
 }
 
 const OPEN_TIMEOUT_MS = 10_000;
+const READ = { timeoutMs: OPEN_TIMEOUT_MS, isRead: true };
 /** Between two chunks of a download. */
 const STALL_TIMEOUT_MS = 30_000;
 const FORWARDED = ["content-type", "content-length", "content-digest"];
@@ -90,7 +92,7 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   const downloads = new Agent({
     connections: max,
     ...toTls(options.identity),
-    connectTimeout: 2_000,
+    connectTimeout: CONNECT_TIMEOUT_MS,
     headersTimeout: OPEN_TIMEOUT_MS,
     bodyTimeout: STALL_TIMEOUT_MS,
   });
@@ -140,10 +142,12 @@ async function open(peer: Peer, object: ObjectRequest): Promise<ObjectAnswer> {
   const permit = await permits.acquire({ shares: transferShares({ workspaceId, file: mediaId }) });
   try {
     const headers = await headersOf(peer, object);
-    const answer = await request(addressOf(peer, object), {
-      headers: range === undefined ? headers : { ...headers, range },
-      dispatcher,
-    });
+    const read = async () =>
+      await request(addressOf(peer, object), {
+        headers: range === undefined ? headers : { ...headers, range },
+        dispatcher,
+      });
+    const answer = await tryConnections(read, READ);
     if (!EXPECTED_STATUSES.has(answer.statusCode))
       throw toError(answer.statusCode, new Uint8Array(await answer.body.arrayBuffer()));
 
@@ -161,11 +165,11 @@ async function describe(
   object: Omit<ObjectRequest, "range">,
 ): Promise<ObjectDescription> {
   try {
-    const { statusCode, headers } = await request(addressOf(peer, object), {
-      method: "HEAD",
-      headers: await headersOf(peer, object),
-      dispatcher: peer.dispatcher,
-    });
+    const own = await headersOf(peer, object);
+    const { dispatcher } = peer;
+    const read = async () =>
+      await request(addressOf(peer, object), { method: "HEAD", headers: own, dispatcher });
+    const { statusCode, headers } = await tryConnections(read, READ);
     const { etag, "content-type": contentType, "content-length": length } = headers;
     // An answer to a HEAD request has no body. So the error is derived from the HTTP status alone.
     if (statusCode === 404) throw notFound();
