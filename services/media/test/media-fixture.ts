@@ -21,6 +21,7 @@ import { NIL_ID } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
+import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
@@ -55,6 +56,7 @@ export const GATEWAY = await createIdentitySource(identities.of("gateway"), "med
 /** The headers with which the delivery service calls the media service. */
 export const DELIVERY = await createIdentitySource(identities.of("delivery"), "media")();
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
+export const CURSOR_KEYS = deriveCursorKeys("media", ["test"]);
 const logger = createLogger({ service: "test", level: "silent" });
 
 /** The name of the deployment of the test's replicas. */
@@ -168,6 +170,7 @@ async function startReplica(
     storageBytes: options.storageBytes ?? 10_000_000_000,
     retentionDays: 30,
     storageTurns: createStorageTurns(),
+    cursorKeys: CURSOR_KEYS,
     completeMs: options.completeMs ?? 20_000,
     prepareMs: options.prepareMs ?? 20_000,
     assertRoom: async () => {
