@@ -1,7 +1,8 @@
 import type { Page } from "playwright-core";
 import { afterAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { findAccessibilityFaults, openDashboard } from "./support/observers/dashboard.ts";
+import { findFaults, go, walk } from "./support/observers/dashboard-walk.ts";
+import { openDashboard } from "./support/observers/dashboard.ts";
 import { startReceiver } from "./support/observers/receiver.ts";
 import {
   fillWithHostileTexts,
@@ -20,7 +21,14 @@ import { useSharedSystem } from "./support/system/system.ts";
 const [system, browser] = await Promise.all([useSharedSystem(), launchBrowser()]);
 const receiver = await startReceiver(system.webhookPorts.screens);
 const tenant = await openTenant(system);
-const { postId, plannedId, accountIds } = await fillWithHostileTexts(system, tenant, receiver);
+receiver.answer("/hostile", 500, hostile("webhook answer"), {
+  "x-note": hostile("webhook header"),
+});
+const { postId, plannedId, titledId, endpointId, accountIds } = await fillWithHostileTexts(
+  system,
+  tenant,
+  `${receiver.url}/hostile`,
+);
 afterAll(async () => {
   await browser.close();
   await receiver[Symbol.asyncDispose]();
@@ -85,6 +93,12 @@ const STOPS: readonly Stop[] = [
     act: (page) => page.getByRole("tab").nth(1).click(),
     shows: ["account name"],
   },
+  {
+    name: "a draft with a title and tags",
+    path: `/posts/${titledId}/edit`,
+    act: (page) => page.getByRole("tab").nth(1).click(),
+    shows: ["title", "tag", "account name"],
+  },
   { name: "the month", path: "/calendar", showsWide: ["planned post"] },
   { name: "the week", path: "/calendar?view=week", shows: ["post"] },
   { name: "the list of days", path: "/calendar?view=list", shows: ["planned post"] },
@@ -115,11 +129,20 @@ const STOPS: readonly Stop[] = [
   { name: "the accounts", path: "/accounts", shows: ["account name"] },
   { name: "the menu of an account", act: press(/^(More actions for |.*의 다른 작업$)/) },
   { name: "the settings of an account", act: choose(/^(Settings|설정)$/), shows: ["account name"] },
-  { name: "the webhooks", path: "/webhooks", shows: ["endpoint"] },
+  {
+    name: "the webhooks",
+    path: `/webhooks?endpoint=${endpointId}`,
+    shows: ["endpoint", "endpoint address"],
+  },
   {
     name: "a delivery",
     act: (page) => page.getByRole("row", { name: /webhook.test/ }).click(),
     shows: ["webhook answer"],
+  },
+  {
+    name: "the headers of a delivery",
+    act: (page) => page.getByRole("tab", { name: /^(Headers|헤더)$/ }).click(),
+    shows: ["webhook header"],
   },
   { name: "an endpoint", act: press(/^(Edit|편집)$/), shows: ["endpoint"] },
   { name: "the keys", path: "/keys", shows: ["key"] },
@@ -135,68 +158,12 @@ const STOPS: readonly Stop[] = [
   { name: "the login", path: "/login", act: (page) => page.locator("input").waitFor() },
 ];
 
-/** Goes to another screen as a link does, without loading the page again. */
-async function go(page: Page, path: string): Promise<void> {
-  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(`/app${path}`)})`);
-  // A dialog of the stop before, which may open only now, hides what is behind it.
-  const isThere = async () => {
-    if ((await page.getByRole("dialog").count()) > 0) await page.keyboard.press("Escape");
-    return await page.getByRole("heading", { level: 1 }).isVisible();
-  };
-  await expect.poll(isThere).toBe(true);
-}
-
-const SEE = `({
-  texts: [document.body, ...document.querySelectorAll("input, textarea")]
-    .map((element) => element.value ?? element.innerText).join("\\n"),
-  markup: document.querySelectorAll(
-    "img[src=x], [onerror], script:not([src^='/app/']), b > b, [href*='hit()']").length,
-  tooWide: document.documentElement.scrollWidth - innerWidth,
-  smallFields: [...document.querySelectorAll("input, select, textarea")]
-    .filter((field) => !["checkbox", "radio", "file"].includes(field.type))
-    .filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16)
-    .map((field) => field.getAttribute("aria-label") ?? field.outerHTML.slice(0, 160)),
-})`;
-
-interface Seen {
-  readonly texts: string;
-  readonly markup: number;
-  readonly tooWide: number;
-  readonly smallFields: readonly string[];
-}
-
 interface Look {
   readonly locale: "en-GB" | "ko-KR";
   readonly colorScheme: "light" | "dark";
   readonly width: number;
   /** Both themes in a wide window, and one on a phone, have all colours and all parts. */
   readonly hasAxe: boolean;
-}
-
-/** Returns what is wrong with what is open now. */
-async function findFaults(page: Page, stop: Stop, look: Look): Promise<readonly string[]> {
-  const { name, shows = [], showsWide = [] } = stop;
-  const isWide = look.width > PHONE;
-  const expected = isWide ? [...shows, ...showsWide] : shows;
-  await page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
-  const see = () => page.evaluate<Seen>(SEE);
-  const findMissing = async () => {
-    const { texts } = await see();
-    return expected.filter((field) => !texts.includes(hostile(field)));
-  };
-  const missing = await expect
-    .poll(findMissing)
-    .toEqual([])
-    .then(() => [], findMissing);
-  const { markup, tooWide, smallFields } = await see();
-  return [
-    ...missing.map((field) => `the text "${field}" is not shown`),
-    ...(markup > 0 ? [`${markup} elements come from a text`] : []),
-    ...(tooWide > 0 ? [`${tooWide} pixels are beside the window`] : []),
-    // A phone zooms into a field whose text has less than 16 pixels.
-    ...(isWide ? [] : smallFields.map((field) => `the text of the field ${field} is too small`)),
-    ...(look.hasAxe ? await findAccessibilityFaults(page) : []),
-  ].map((fault) => `${name}: ${fault}`);
 }
 
 describe.each<Look>([
@@ -211,12 +178,14 @@ describe.each<Look>([
     async () => {
       await using dashboard = await openDashboard(browser, system, tenant.id, look);
       const { page, complaints } = dashboard;
-      const faults: string[] = [];
-      for (const stop of STOPS) {
-        if (stop.path !== undefined) await go(page, stop.path);
-        await stop.act?.(page);
-        faults.push(...(await findFaults(page, stop, look)));
-      }
+      const { width, hasAxe } = look;
+      const isPhone = width <= PHONE;
+      const faults = await walk(page, STOPS, async ({ path, act, shows = [], showsWide = [] }) => {
+        if (path !== undefined) await go(page, path);
+        await act?.(page);
+        const all = isPhone ? shows : [...shows, ...showsWide];
+        return await findFaults(page, { shows: all, isPhone, hasAxe });
+      });
       // The faults of the text in the composer are an answer that the browser notes.
       const others = complaints.filter((line) => !/ 422 .*\/posts\/validate$/.test(line));
       expect([...faults, ...others]).toEqual([]);

@@ -5,7 +5,12 @@ import { openTenant, type Tenant } from "../support/requests/tenant.ts";
 import { digestDatabase, whenStill } from "../support/system/database-digest.ts";
 import { plantGateway, type BrokenHandler } from "../support/system/planted-gateway.ts";
 import type { System } from "../support/system/system.ts";
-import { handlesOf, makeBelongings, makeFixtures } from "../support/tenant-matrix/fixtures.ts";
+import {
+  handlesOf,
+  makeBelongings,
+  makeFixtures,
+  type Belongings,
+} from "../support/tenant-matrix/fixtures.ts";
 import {
   findGaps,
   runControls,
@@ -18,6 +23,7 @@ import {
   type Description,
   type Operation,
 } from "../support/tenant-matrix/places.ts";
+import { testDashboardIsolation } from "./dashboard-isolation.ts";
 
 /**
  * Every text that the tests store in the other workspace contains this text. An answer to the
@@ -28,7 +34,8 @@ const MARK = `theirs-${randomBytes(9).toString("hex")}`;
 let system: System;
 let us: Tenant;
 let them: Tenant;
-let their: Awaited<ReturnType<typeof makeBelongings>>;
+let their: Belongings;
+let our: Belongings;
 let operations: readonly Operation[];
 let fixtures: Fixtures;
 let description: Description;
@@ -62,8 +69,8 @@ export function testTenantIsolation(
     them = await openTenant(system);
     us = await openTenant(system);
     their = await makeBelongings(system, them, { mark: MARK, receiverUrl });
-    const ours = await makeBelongings(system, us, { mark: "ours", receiverUrl });
-    fixtures = await makeFixtures(us, ours, their, {
+    our = await makeBelongings(system, us, { mark: "ours", receiverUrl });
+    fixtures = await makeFixtures(us, our, their, {
       pictureUrl: `http://${given().outside}/a.jpg`,
     });
     await whenStill(system.sql);
@@ -202,6 +209,10 @@ export function testTenantIsolation(
       "true",
       second.body.id,
     ]);
+  });
+
+  describe("the dashboard:", () => {
+    testDashboardIsolation(() => ({ system, us, them, our, their, mark: MARK }));
   });
 
   // This test is last, because its requests use up the posts and media of the caller.

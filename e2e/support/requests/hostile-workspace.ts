@@ -1,5 +1,4 @@
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
-import type { Receiver } from "../observers/receiver.ts";
 import type { SharedSystem } from "../system/system.ts";
 import { activeRule } from "./automations.ts";
 import { commentsOn, justAfterNow, publishOn } from "./engagement.ts";
@@ -16,16 +15,22 @@ const FIELDS = [
   "error of a platform",
   "planned post",
   "file name",
+  "unused file",
   "description",
   "comment",
   "author",
+  "own reply",
+  "title",
+  "tag",
   "rule",
   "keyword",
   "excluded word",
   "private reply",
   "queue rule",
   "endpoint",
+  "endpoint address",
   "webhook answer",
+  "webhook header",
   "key",
   "pause",
 ] as const;
@@ -46,36 +51,46 @@ const LINK = "javascript:hit()";
 export interface HostileWorkspace {
   readonly postId: string;
   readonly plannedId: string;
+  /** A draft with a title and tags. */
+  readonly titledId: string;
+  readonly endpointId: string;
+  /** Its address is hostile, and it receives nothing. */
+  readonly pausedEndpointId: string;
   readonly accountIds: readonly string[];
 }
 
-/** Fills a workspace so that every screen has something to show, with hostile texts throughout. */
+/**
+ * Fills a workspace so that every screen has something to show, with hostile texts throughout.
+ *
+ * @param endpointUrl Where Postrider sends webhooks.
+ */
 export async function fillWithHostileTexts(
   system: SharedSystem,
   tenant: Tenant,
-  receiver: Receiver,
+  endpointUrl: string,
 ): Promise<HostileWorkspace> {
   const [bluesky, x] = await Promise.all([tenant.connect("bluesky"), tenant.connect("x")]);
-  const tiktok = await tenant.connect("tiktok");
-  await subscribe(tenant, receiver);
-  const [postId, plannedId] = await Promise.all([
+  const [tiktok, youtube] = [await tenant.connect("tiktok"), await tenant.connect("youtube")];
+  const endpoints = await subscribe(tenant, endpointUrl);
+  const [postId, plannedId, titledId] = await Promise.all([
     publishInPart(tenant, bluesky, x),
     plan(tenant, bluesky),
+    draftWithTitle(tenant, youtube),
     addComments(system, tenant),
   ]);
   const here = ["--workspace", tenant.id];
   await system.operate("key", "create", ...here, "--scopes", "all", "--name", hostile("key"));
   await rename(system, tenant);
   await system.operate("pause", ...here, "--reason", hostile("pause"));
-  return { postId, plannedId, accountIds: [bluesky, x, tiktok] };
+  return { postId, plannedId, titledId, ...endpoints, accountIds: [bluesky, x, tiktok] };
 }
 
-async function subscribe({ api }: Tenant, receiver: Receiver): Promise<void> {
-  const path = "/hostile";
-  receiver.answer(path, 500, hostile("webhook answer"));
-  const events = ["webhook.test"];
-  const body = { url: receiver.url + path, events, description: hostile("endpoint") };
-  await api.call("POST", "/webhooks", { body });
+async function subscribe({ api }: Tenant, url: string) {
+  const body = { url, events: ["webhook.test"], description: hostile("endpoint") };
+  const add = async () => (await api.call<{ id: string }>("POST", "/webhooks", { body })).body.id;
+  const [endpointId, pausedEndpointId] = [await add(), await add()];
+  await api.call("PATCH", `/webhooks/${pausedEndpointId}`, { body: { status: "paused" } });
+  return { endpointId, pausedEndpointId };
 }
 
 /** A comment that a rule answers. */
@@ -94,6 +109,13 @@ async function addComments(system: SharedSystem, tenant: Tenant): Promise<void> 
     createdAt: justAfterNow(),
   });
   await api.call("GET", commentsOn(media));
+}
+
+/** YouTube takes neither, but a draft may have both. */
+async function draftWithTitle({ api }: Tenant, youtube: string): Promise<string> {
+  const options = { [youtube]: { title: hostile("title"), tags: [hostile("tag")] } };
+  const draft = { content: "A video", accountIds: [youtube], isDraft: true, options };
+  return (await create(api, draft)).id;
 }
 
 async function publishInPart(tenant: Tenant, good: string, bad: string): Promise<string> {
@@ -142,5 +164,8 @@ async function rename({ sql }: SharedSystem, { id }: Tenant): Promise<void> {
     await tx`
       update posts.target_attempts set message = ${words}
       where target_id in (select id from posts.targets where workspace_id = ${id}) and message <> ''`;
+    await tx`
+      update delivery.webhook_subscriptions set url = ${`https://${hostile("endpoint address")}`}
+      where workspace_id = ${id} and status = 'paused'`;
   });
 }

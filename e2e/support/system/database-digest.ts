@@ -20,6 +20,8 @@ const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   // The column `last_used_at`: the accounts service updates it at most once a minute for an API key
   // that is in use.
   "accounts.api_keys": ["last_used_at"],
+  // The same of the session of a browser.
+  "accounts.dashboard_sessions": ["last_seen_at"],
   // The column `seen_at`: the delivery service updates it while it runs.
   "delivery.deployment": ["seen_at"],
 };

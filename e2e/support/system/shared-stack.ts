@@ -29,7 +29,10 @@ export interface SharedStack {
   readonly outsidePort: number;
   /** Ports on 127.0.0.1 to which Postrider may send webhooks, each for one test. */
   readonly webhookPorts: Readonly<
-    Record<"receiver" | "example" | "dashboard" | "screens" | "readAfterWrite" | "client", number>
+    Record<
+      "receiver" | "example" | "dashboard" | "screens" | "dialogs" | "readAfterWrite" | "client",
+      number
+    >
   >;
   /**
    * Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per
@@ -58,6 +61,7 @@ async function start(prepared: PreparedCluster): Promise<Started> {
     example: await findStablePort(),
     dashboard: await findStablePort(),
     screens: await findStablePort(),
+    dialogs: await findStablePort(),
     readAfterWrite: await findStablePort(),
     client: await findStablePort(),
   };

@@ -23,7 +23,7 @@ const UNKNOWN_KEY = "422 validation_failed unknown_option_key";
  * One resource of each kind that a workspace can have, in every state that an API handler may treat
  * differently.
  */
-interface Belongings extends WebhookBelongings {
+export interface Belongings extends WebhookBelongings {
   readonly accounts: readonly string[];
   readonly posts: Readonly<
     Record<"draft" | "scheduled" | "published" | "failed" | "deleted", string>

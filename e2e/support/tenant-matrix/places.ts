@@ -30,7 +30,7 @@ interface Schema {
 export interface Operation {
   readonly operationId: string;
   readonly method: string;
-  /** The path of the API operation below `/api/v1`, with its parameters in braces. */
+  /** The path of the API operation below its prefix, with its parameters in braces. */
   readonly path: string;
   /**
    * The places of a request that take an id, or another value that belongs to a workspace: for
@@ -40,7 +40,7 @@ export interface Operation {
   readonly places: readonly string[];
 }
 
-const PREFIX = "/api/v1";
+const API_PREFIX = "/api/v1";
 
 /**
  * Names of request fields that take a value of a workspace and are not described as UUIDs: list
@@ -48,16 +48,22 @@ const PREFIX = "/api/v1";
  */
 const NAMED_LIKE_AN_ID = /(^|[a-z-])(Id|Ids|id|ids|cursor)$/;
 
-/** Lists every operation of the OpenAPI document with every place where its requests take ids. */
-export function listOperations(description: Description): readonly Operation[] {
+/**
+ * Lists every operation of the OpenAPI document below a prefix with every place where its requests
+ * take ids.
+ */
+export function listOperations(
+  description: Description,
+  prefix = API_PREFIX,
+): readonly Operation[] {
   // Upload paths lie outside of the prefix, because they take the token of one upload instead of an
   // API key.
-  const paths = Object.entries(description.paths).filter(([path]) => path.startsWith(PREFIX));
+  const paths = Object.entries(description.paths).filter(([path]) => path.startsWith(prefix));
   return paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       operationId: operation.operationId,
       method: method.toUpperCase(),
-      path: path.slice(PREFIX.length),
+      path: path.slice(prefix.length),
       places: placesOf(description, operation),
     })),
   );

@@ -20,7 +20,7 @@ import {
   openDatabaseProcess,
   type DatabaseProcess,
 } from "@postrider/shared/process/service";
-import { deriveCursorKeys, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
+import { cursorKeysOf } from "@postrider/shared/secrets/list-cursor";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import {
@@ -83,7 +83,7 @@ export async function startApp(config: Config): Promise<App> {
   const own = { sql: pool.sql, config, logger, peers, guard, onEvents };
   const engagement = createEngagementDeps({ ...own, reportCaveats: createCaveatReporter(own) });
   const rpc = createEngagementRpc(engagement, {
-    cursorKeys: readCursorKeys(config),
+    cursorKeys: cursorKeysOf("delivery", config.identity),
     nudgeActions: () => parts.engagement?.nudgeActions(),
     nudgePolls: () => parts.engagement?.nudgePolls(),
   });
@@ -161,7 +161,7 @@ function createAllRoutes(
     logger,
     outbound: config.outbound,
     sealingKeys: config.handleKeys,
-    cursorKeys: readCursorKeys(config),
+    cursorKeys: cursorKeysOf("delivery", config.identity),
     backlogs,
     nudgeDispatcher: () => parts.webhooks?.nudgeDispatcher(),
   });
@@ -191,12 +191,6 @@ function createDiagnostics(
       ...createHostChecks(Object.fromEntries(hosts) as Record<PlatformId, string>),
     ],
   };
-}
-
-/** The keys that sign the cursors with which clients request the next page of a list. */
-function readCursorKeys({ identity }: Config): CursorKeys {
-  const [first, ...others] = identity.keys.map(({ text }) => text);
-  return deriveCursorKeys("delivery", [first ?? "", ...others]);
 }
 
 /**

@@ -287,6 +287,13 @@ test("a retry of an account says how many are sent again and which posts were le
   ]);
 });
 
+test("a retry of an account that the workspace does not have retries nothing", async () => {
+  const url = `/accounts/${OTHER_ID}/retry`;
+  const answer = await server.send({ method: "POST", url, payload: { postId: POST_ID } });
+  expect(summary(answer)).toEqual([404, "not_found"]);
+  expect(server.seen()).toEqual([]);
+});
+
 test("the status joins what holds publishing back with the quotas and when they begin anew", async () => {
   const answer = await server.send({ url: "/status" });
   expectForm(Status, answer.json());

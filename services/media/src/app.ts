@@ -25,6 +25,7 @@ import {
   openDatabaseProcess,
   type DatabaseProcess,
 } from "@postrider/shared/process/service";
+import { cursorKeysOf } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
@@ -206,6 +207,7 @@ function createAppRoutes(options: {
     storageBytes,
     retentionDays,
     storageTurns: createStorageTurns(),
+    cursorKeys: cursorKeysOf("media", config.identity),
     completeMs: COMPLETE_TIMEOUT_MS,
     prepareMs: PREPARE_TIMEOUT_MS,
     assertRoom: async () => {

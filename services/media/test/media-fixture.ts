@@ -22,6 +22,7 @@ import { NIL_ID } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
+import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
@@ -61,6 +62,7 @@ export const LINKS = createMediaLinks({
   mediaUrlMs: 60_000,
 });
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
+export const CURSOR_KEYS = deriveCursorKeys("media", ["test"]);
 const logger = createLogger({ service: "test", level: "silent" });
 
 /** The name of the deployment of the test's replicas. */
@@ -175,6 +177,7 @@ async function startReplica(
     storageBytes: options.storageBytes ?? 10_000_000_000,
     retentionDays: 30,
     storageTurns: createStorageTurns(),
+    cursorKeys: CURSOR_KEYS,
     completeMs: options.completeMs ?? 20_000,
     prepareMs: options.prepareMs ?? 20_000,
     assertRoom: async () => {

@@ -25,7 +25,7 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { type App, disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
-import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
+import { cursorKeysOf } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
 import { startRemovingWorkspaces } from "@postrider/shared/workspaces/removal-loop";
@@ -158,7 +158,7 @@ function createAppRoutes(options: {
     missedAfterMs: config.missedAfterMs,
     retentionDays: config.retentionDays,
     deploymentId: config.deploymentId,
-    cursorKeys: deriveCursorKeys("posts", cursorSecrets(config)),
+    cursorKeys: cursorKeysOf("posts", config.identity),
     parkedEvents: createParkedEventService({ sql, handlers: listHandlers() }),
   });
 }
@@ -166,12 +166,6 @@ function createAppRoutes(options: {
 /** Once: they also handle parked events that an operator delivers again. */
 function listHandlers(): readonly EventHandler[] {
   return [...new Set(Object.values(eventHandlers).flat())];
-}
-
-/** Returns the secrets for the signatures of list cursors; the first one signs. */
-function cursorSecrets({ identity }: Config): readonly [string, ...string[]] {
-  const [first, ...others] = identity.keys.map(({ text }) => text);
-  return [first ?? "", ...others];
 }
 
 const heldGauge = createGauge(

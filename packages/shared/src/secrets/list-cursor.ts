@@ -6,6 +6,7 @@ import {
   timingSafeEqual,
 } from "node:crypto";
 import { ServiceError } from "#src/errors.ts";
+import type { OwnIdentity } from "#src/identity/settings.ts";
 
 /** Key objects, because Node needs five times as long for an HMAC whose key is bytes. */
 export type CursorKeys = readonly [KeyObject, ...KeyObject[]];
@@ -61,6 +62,14 @@ export function deriveCursorKeys(
       new Uint8Array(hkdfSync("sha256", secret, "", `postrider.${service}.cursor`, 32)),
     );
   return [derive(first), ...others.map(derive)];
+}
+
+/** The private keys of a service's identity are secrets that all its replicas share. */
+export function cursorKeysOf(
+  service: string,
+  { keys: [first, ...others] }: OwnIdentity,
+): CursorKeys {
+  return deriveCursorKeys(service, [first.text, ...others.map(({ text }) => text)]);
 }
 
 /** @param scope The workspace and the filters of the list, each as text. */

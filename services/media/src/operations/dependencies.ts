@@ -1,5 +1,6 @@
 import type { MediaLinks } from "@postrider/rest/media/links";
 import type { Sql } from "@postrider/shared/postgres";
+import type { CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { PostsClient } from "#src/clients/posts.ts";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
@@ -28,6 +29,7 @@ export interface MediaDependencies {
   /** Days after the last publication at which media are removed; 0 = never. */
   readonly retentionDays: number;
   readonly storageTurns: StorageTurns;
+  readonly cursorKeys: CursorKeys;
   readonly grantMs: number;
   readonly completeMs: number;
   readonly prepareMs: number;

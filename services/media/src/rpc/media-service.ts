@@ -14,8 +14,9 @@ import type {
   UseMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
-import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
+import { invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { assertWorkspaceId, isId, newId } from "@postrider/shared/ids";
+import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import { listLibrary } from "#src/db/media-library.ts";
 import { deleteReleased, recordUsages, type Release } from "#src/db/media-usages.ts";
 import { insertUpload, listMediaByIds, type NewUpload } from "#src/db/media.ts";
@@ -46,26 +47,24 @@ export async function batchGetMedia(
 
 const MAX_LIMIT = 100;
 
-/**
- * A cursor is the id of the last media that the page before looked at. It needs no signature: with
- * the id of another workspace it shows nothing but a page of the caller's own media.
- */
+/** A cursor contains the id of the last media that the page before looked at. */
 export async function listMedia(
-  deps: Pick<RpcDependencies, "sql" | "storageBytes" | "storageTurns">,
+  deps: Pick<RpcDependencies, "sql" | "storageBytes" | "storageTurns" | "cursorKeys">,
   request: ListMediaRequest,
 ): Promise<MessageInitShape<typeof ListMediaResponseSchema>> {
-  const { workspaceId, limit, cursor, kind, unused: isUnused } = request;
+  const { workspaceId, limit, cursor, kind, unused: isUnused, withoutAltText } = request;
   assertWorkspaceId(workspaceId);
   if (limit < 1 || limit > MAX_LIMIT) throw invalidRequest([{ code: "invalid", path: "/limit" }]);
-  if (cursor !== "" && !isId(cursor)) throw new ServiceError("invalid", "invalid_cursor");
+  const scope = ["media", workspaceId, kind, String(isUnused), String(withoutAltText)];
+  const before = cursor === "" ? undefined : requireTextCursor(deps.cursorKeys, scope, cursor);
   const [page, storage] = await Promise.all([
     listLibrary(deps.sql, workspaceId, {
       kind: kind === "" ? undefined : kind,
       isUnused,
-      isWithoutAltText: request.withoutAltText,
+      isWithoutAltText: withoutAltText,
       previewPlans: PREVIEW_PLANS,
       limit,
-      before: cursor === "" ? undefined : cursor,
+      before,
     }),
     readWorkspaceStorage(deps, workspaceId),
   ]);
@@ -77,7 +76,9 @@ export async function listMedia(
       converted: row.converted.map((file) => ({ ...file, bytes: BigInt(file.bytes) })),
     })),
     storage,
-    ...(page.next === undefined ? {} : { nextCursor: page.next }),
+    ...(page.next === undefined
+      ? {}
+      : { nextCursor: encodeTextCursor(deps.cursorKeys, scope, page.next) }),
   };
 }
 

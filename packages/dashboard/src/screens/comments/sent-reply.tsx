@@ -38,8 +38,10 @@ export function SentReply({ comment, actionId, replying }: SentReplyProps) {
       <p className={css.text} lang={langOf(text)}>
         {text}
       </p>
-      <footer role="status">
-        <Outcome action={action} platform={comment.platform as PlatformId} />
+      <footer>
+        <span role="status" className="row wrap">
+          <Outcome action={action} platform={comment.platform as PlatformId} />
+        </span>
         {action.status === "failed" && replying.reply.text === "" && (
           <Button small onClick={() => replying.writeAgain(text)}>
             {words.writeAgain}

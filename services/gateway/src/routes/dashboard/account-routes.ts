@@ -1,3 +1,4 @@
+import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { toAccount } from "@postrider/rest/accounts/mapping";
 import {
   type AccountRetryJson,
@@ -28,9 +29,21 @@ export function registerAccountRoutes(api: FastifyInstance, deps: Deps): void {
   registerRetry(api, deps);
 }
 
-/** The platform of a new account, or of one that is connected again; disconnected ones are gone. */
-async function platformOf(
+/** @throws `not_found` also for an account of another workspace. */
+async function readAccount(
   { accounts }: Pick<Deps, "accounts">,
+  workspaceId: string,
+  accountId: string,
+): Promise<Account> {
+  const refs = [{ workspaceId, accountId }];
+  const [account] = (await accounts.batchGetAccounts({ refs })).accounts;
+  if (account === undefined) throw notFound();
+  return account;
+}
+
+/** The platform of a new account, or of one that is connected again. */
+async function platformOf(
+  deps: Pick<Deps, "accounts">,
   workspaceId: string,
   { platform, accountId }: Static<typeof CreateConnectLink>,
 ): Promise<string> {
@@ -38,10 +51,7 @@ async function platformOf(
     throw invalidRequest([{ code: "exclusive_fields", path: "/accountId" }]);
   if (platform !== undefined) return platform;
   if (accountId === undefined) throw invalidRequest([{ code: "required", path: "/platform" }]);
-  const refs = [{ workspaceId, accountId }];
-  const [account] = (await accounts.batchGetAccounts({ refs })).accounts;
-  if (account === undefined) throw notFound();
-  return account.platform;
+  return (await readAccount(deps, workspaceId, accountId)).platform;
 }
 
 function registerConnectLinks(api: FastifyInstance, deps: Deps): void {
@@ -84,7 +94,7 @@ function registerConnectAccount(api: FastifyInstance, { accounts }: Deps): void 
   });
 }
 
-function registerRetry(api: FastifyInstance, { overview }: Deps): void {
+function registerRetry(api: FastifyInstance, deps: Deps): void {
   const retry = dashboardRoute({
     scope: "posts:write",
     params: IdParams,
@@ -94,7 +104,8 @@ function registerRetry(api: FastifyInstance, { overview }: Deps): void {
   api.post<Route>("/accounts/:id/retry", retry, async (request): Promise<AccountRetryJson> => {
     const { workspaceId } = callerOf(request);
     const accountId = pathId(request);
-    const answer = await overview.retryAccount({ workspaceId, accountId, ...request.body });
+    await readAccount(deps, workspaceId, accountId);
+    const answer = await deps.overview.retryAccount({ workspaceId, accountId, ...request.body });
     const refused = answer.refused.map(({ postId, code }) => ({ postId, code }));
     const { retried, isMore, nextAfter = null } = answer;
     return { retried, refused, isMore, nextAfter };
