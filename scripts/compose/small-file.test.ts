@@ -13,6 +13,13 @@ const GIVEN = { DOMAIN: "post.test", EMAIL: "me@post.test", DATABASE_PASSWORD: "
 
 const read = () => readCompose([FILE], GIVEN);
 
+function readNetworks(): Readonly<Record<string, unknown>> {
+  const { networks } = parse(readFileSync(join(root, FILE), "utf8"), { merge: true }) as {
+    readonly networks: Readonly<Record<string, unknown>>;
+  };
+  return networks;
+}
+
 function networksOf(name: string): readonly string[] {
   return read()[name]?.networks ?? ["default"];
 }
@@ -39,13 +46,19 @@ test("deploy/compose/small.env names settings of compose.small.yaml and of Postr
   expect(inspectSettings({ env: environment, inFile: others }).faults).toEqual([]);
 });
 
+test("clients of compose.small.yaml keep their addresses over IPv6 too, and the gateway trusts Caddy to name them", () => {
+  const subnet = /^fd[0-9a-f]{2}(:[0-9a-f]{4}){3}::\/64$/;
+  expect(readNetworks()["default"]).toEqual({
+    enable_ipv6: true,
+    ipam: { config: [{ subnet: expect.stringMatching(subnet) }] },
+  });
+  expect(read()["postrider"]?.environment).toMatchObject({ TRUSTED_PROXIES: "uniquelocal" });
+});
+
 test("only Caddy publishes ports, Postgres and the inspector are on internal networks alone, and the inspector is given no setting", () => {
   const services = read();
-  const { networks } = parse(readFileSync(join(root, FILE), "utf8"), { merge: true }) as {
-    readonly networks: unknown;
-  };
-  expect(networks).toEqual({
-    default: {},
+  expect(readNetworks()).toEqual({
+    default: expect.anything(),
     data: { internal: true },
     inspection: { internal: true },
   });

@@ -342,6 +342,7 @@ create table delivery.deployment (
   undo_data_until timestamp with time zone,
   lossy_at timestamp with time zone,
   trusted_at timestamp with time zone,
+  imported_at timestamp with time zone,
   constraint deployment_pkey PRIMARY KEY (only_row),
   constraint deployment_only_row_check CHECK (only_row)
 );

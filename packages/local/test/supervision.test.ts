@@ -32,7 +32,13 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function startPart(options: { restart: boolean }): Promise<SupervisedPart> {
+async function startPart({
+  onStarted = () => {},
+  ...options
+}: {
+  restart: boolean;
+  onStarted?: () => void;
+}): Promise<SupervisedPart> {
   const part = new SupervisedPart(
     {
       name: "web-2",
@@ -48,8 +54,8 @@ async function startPart(options: { restart: boolean }): Promise<SupervisedPart>
     },
     {
       holdDir,
-      restart: options.restart,
-      onStarted: () => {},
+      ...options,
+      onStarted,
       report: (line) => reported.push(line),
     },
   );
@@ -94,6 +100,24 @@ test("a killed process of the local stack is started again and listens on its po
   const second = await answering(first);
 
   expect(part.pid).toBe(second);
+});
+
+test("a process of the local stack that is started again while the disk is full is supervised like any other", async () => {
+  let isFull = false;
+  const onStarted = (): void => {
+    if (isFull) throw new Error("ENOSPC: no space left on device");
+  };
+  await using part = await startPart({ restart: true, onStarted });
+  const first = part.pid;
+  isFull = true;
+  process.kill(first, "SIGKILL");
+  expect(await reports("started again")).toBe(true);
+  expect(await reports("no space left")).toBe(true);
+
+  const second = await answering(first);
+  expect(part.pid).toBe(second);
+  process.kill(second, "SIGKILL");
+  expect(await answering(second)).toBe(part.pid);
 });
 
 test("the recorded pid of a process of the local stack is the pid of the process that listens on the port", async () => {

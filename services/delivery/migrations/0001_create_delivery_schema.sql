@@ -1126,7 +1126,9 @@ create table deployment (
   -- The latest restore that is known to have lost commits, because a process had read later data before the restore.
   lossy_at timestamptz,
   -- The restore that an operator declared lossless last.
-  trusted_at timestamptz
+  trusted_at timestamptz,
+  -- Time of the last import of a workspace.
+  imported_at timestamptz
 );
 
 -- Comments of readers on the media of a workspace, as they were when they were last read: the newest 10,000 of each

@@ -1,6 +1,7 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
+import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
@@ -8,10 +9,12 @@ import { exportRows } from "@postrider/shared/testing/workspace-import";
 import { fillTwoWorkspaces, stopped } from "@postrider/shared/testing/workspace-removal";
 import { expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
+import { insertDeployment, markRestored } from "#src/publishing/db/deployment.ts";
 import { listOpenCalls, stopWorkspaces } from "#src/publishing/db/workspace-removal.ts";
 import { addWorkspaceCopies } from "#src/rpc/workspace-copy-service.ts";
-import { insertCompositions } from "#src/webhooks/db/compositions.ts";
+import { insertCompositions, readComposition } from "#src/webhooks/db/compositions.ts";
 import { insertSecret, listSigningSecrets, openSecret } from "#src/webhooks/db/secrets.ts";
+import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import { openDatabase } from "./publishing/fixture.ts";
 import {
   countByStatus,
@@ -41,6 +44,21 @@ function openCopies(
   };
 }
 
+async function addEvent(
+  sql: Sql,
+  {
+    workspaceId,
+    id = newId(),
+    occurredAt = new Date(),
+    sequence = 1,
+  }: Pick<WebhookEvent, "workspaceId"> & Partial<WebhookEvent>,
+): Promise<void> {
+  const [row] = await sql<[{ events: string[] }]>`select events from webhook_subscriptions`;
+  const source = { kind: "post", postId: id } as const;
+  const event = { id, workspaceId, type: "post.failed", occurredAt, sequence, source } as const;
+  await sql.begin((tx) => insertCompositions(tx, [{ event, cause: {}, filters: row.events }]));
+}
+
 test("webhooks of a frozen and of a moved workspace that had begun are sent, and later events make none", async () => {
   await using database = await openWebhookDatabase();
   const { sql } = database;
@@ -49,31 +67,39 @@ test("webhooks of a frozen and of a moved workspace that had begun are sent, and
   const { workspaceId } = subscription;
   await stopWorkspaces(sql, [{ ...frozen(workspaceId), isMoved: true }]);
   await insertDeliveries(sql, subscription, 2);
-  const [row] = await sql<[{ events: string[] }]>`select events from webhook_subscriptions`;
-  const at = async (occurredAt: Date, id: string) =>
-    await sql.begin((tx) =>
-      insertCompositions(tx, [
-        {
-          event: {
-            id,
-            workspaceId,
-            type: "post.failed",
-            occurredAt,
-            sequence: 1,
-            source: { kind: "post", postId: id },
-          },
-          cause: {},
-          filters: row.events,
-        },
-      ]),
-    );
-  const [before, after] = ["1", "2"].map((digit) => `0199${digit}000-0000-7000-8000-000000000000`);
+  const [before, after] = [newId(), newId()];
   await sql`update pauses set created_at = now() - interval '10 seconds'`;
-  await at(new Date(Date.now() - 30_000), before ?? "");
-  await at(new Date(), after ?? "");
+  await addEvent(sql, { workspaceId, id: before, occurredAt: new Date(Date.now() - 30_000) });
+  await addEvent(sql, { workspaceId, id: after });
   expect(await sql`select event_id from webhook_compositions`).toEqual([{ eventId: before }]);
   await using _dispatcher = startTestDispatcher(sql);
   await eventually(async () => (await countByStatus(sql, subscription.id)).succeeded === 2);
+});
+
+test("the events of a workspace have higher sequences in its new cell than in its old one, which was restored before and during the move", async () => {
+  await using old = await openWebhookDatabase();
+  await using target = await openWebhookDatabase();
+  const { workspaceId } = await insertSubscription(old.sql, { url: "https://example.com" });
+  await insertSubscription(target.sql, { url: "https://example.com", workspaceId });
+  for (const { sql } of [old, target]) await insertDeployment(sql, "here");
+  let version = 0;
+  const next = async ({ sql }: { readonly sql: Sql }) => {
+    const id = newId();
+    await addEvent(sql, { workspaceId, id, sequence: (version += 1) });
+    return (await sql.begin((tx) => readComposition(tx, id)))?.sequence ?? 0;
+  };
+  const { rows } = openCopies(target.sql);
+  const sequences: number[] = [];
+  await markRestored(old.sql);
+  sequences.push(await next(old));
+  await rows.prepareRowImport({ workspaceId });
+  sequences.push(await next(target));
+  await markRestored(old.sql);
+  sequences.push(await next(old));
+  await rows.releaseRowImport({ workspaceId, isCopy: false });
+  sequences.push(await next(target));
+
+  expect(sequences.toSorted((a, b) => a - b)).toEqual(sequences);
 });
 
 test("a move waits until delivery has heard of it and no call is in progress, and not for unknown outcomes", async () => {

@@ -11,7 +11,7 @@ import {
 } from "@postrider/shared/secrets/list-cursor";
 import { expectLinear } from "@postrider/shared/testing/expect-linear";
 import { expect, test } from "vitest";
-import { nextFreeSlot, nextFreeSlots } from "#src/domain/next-slots.ts";
+import { firstFreeSlots, nextFreeSlots } from "#src/domain/next-slots.ts";
 import { contentHash } from "#src/domain/plan-post.ts";
 import { checkSlotTimetable, WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { createTakenSlots } from "#src/domain/slot-times.ts";
@@ -53,7 +53,7 @@ function searchSlots({ length }: string): void {
     Array.from({ length }, (_, index) => NOW.getTime() + (index + 1) * 60_000),
   );
   const options = { after: NOW, taken, count: 3 };
-  for (const _step of nextFreeSlot(RULES, options));
+  for (const _step of firstFreeSlots(RULES, options));
   for (const _step of nextFreeSlots(RULES, options));
 }
 

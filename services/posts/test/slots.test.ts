@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { insertQueueSlotRule } from "#src/db/queue-slot-rules.ts";
 import { WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { newWorkspace, startPostsForFile } from "./fixture.ts";
-import { msOf } from "./shown-posts.ts";
+import { msOf, type ShownPost } from "./shown-posts.ts";
 import { timeOfDayIn } from "./workspace.ts";
 
 const posts = await startPostsForFile();
@@ -45,6 +45,12 @@ async function addRule(workspaceId: string, times: string[], endsOn: string | nu
   return id;
 }
 
+/** The times between the queue slots of the posts. */
+function gapsOf(made: readonly (ShownPost | undefined)[]) {
+  const slots = made.map((post) => msOf(post?.scheduledAt ?? null)).toSorted((a, b) => a - b);
+  return slots.slice(1).map((at, index) => at - (slots[index] ?? 0));
+}
+
 const listTakenSlots = (workspaceId: string) => posts.sql`
   select 1
   from slot_assignments
@@ -60,15 +66,29 @@ test("concurrent posts get consecutive queue slots without sharing one", async (
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));
 
-  const slots = made.map(({ scheduledAt }) => msOf(scheduledAt)).toSorted((a, b) => a - b);
-  const gaps = slots.slice(1).map((at, index) => at - (slots[index] ?? 0));
-  expect(gaps).toEqual(Array(19).fill(12 * 3_600_000));
-  expect(slots[0]).toBeGreaterThan(Date.now());
-  expect(slots[0]).toBeLessThanOrEqual(Date.now() + 12 * 3_600_000);
+  expect(gapsOf(made)).toEqual(Array(19).fill(12 * 3_600_000));
+  const first = Math.min(...made.map(({ scheduledAt }) => msOf(scheduledAt)));
+  expect(first).toBeGreaterThan(Date.now());
+  expect(first).toBeLessThanOrEqual(Date.now() + 12 * 3_600_000);
   for (const post of made)
     expect(post).toMatchObject({ status: "scheduled", queueSlotRuleId: ruleId });
-  const [first] = made;
-  expect(await posts.getPost(workspaceId, first?.id ?? "")).toEqual(first);
+  const [post] = made;
+  expect(await posts.getPost(workspaceId, post?.id ?? "")).toEqual(post);
+});
+
+test("posts for the next queue slot that reach many replicas at the same time are all placed, in consecutive slots", async () => {
+  const next = queue();
+  const { workspaceId } = next();
+  await addRule(workspaceId, [EARLIER, LATER]);
+  const replicas = Array.from({ length: 12 }, () => posts.addReplica());
+
+  const made = await Promise.all(
+    replicas.flatMap((replica) =>
+      Array.from({ length: 5 }, async () => (await replica.createPost(next())).post),
+    ),
+  );
+
+  expect(gapsOf(made)).toEqual(Array(59).fill(12 * 3_600_000));
 });
 
 test("a post without a free queue slot is refused and does not use up its idempotency key", async () => {

@@ -25,8 +25,13 @@ export interface SupervisionOptions {
   readonly restart: boolean;
   /** The wait before a start grows up to it. Default: so short that a start takes a second. */
   readonly longestDelayMs?: number;
+  /** An error is only reported. */
   readonly onStarted: () => void;
   readonly report: (line: string) => void;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 const holdPollMs = 100;
@@ -61,7 +66,14 @@ export class SupervisedPart implements AsyncDisposable {
 
   async start(): Promise<void> {
     this.#running = await this.plan.start();
-    this.#options.onStarted();
+    try {
+      this.#options.onStarted();
+    } catch (error) {
+      // The process runs and is supervised all the same, for example while the disk is full.
+      this.#options.report(
+        `${this.plan.name} (process ${this.pid}) could not be recorded: ${messageOf(error)}`,
+      );
+    }
   }
 
   async ended(): Promise<string> {
@@ -118,8 +130,9 @@ export class SupervisedPart implements AsyncDisposable {
         this.#options.report(`${this.plan.name} started again (process ${this.pid})`);
         return;
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        this.#options.report(`${this.plan.name} did not start and is tried again: ${reason}`);
+        this.#options.report(
+          `${this.plan.name} did not start and is tried again: ${messageOf(error)}`,
+        );
         delayMs = this.#longestDelayMs;
       }
     }

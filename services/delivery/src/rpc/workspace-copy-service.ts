@@ -26,6 +26,7 @@ import {
   writeMovedHandles,
 } from "#src/publishing/db/handles.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
+import { raiseSequences } from "#src/webhooks/db/compositions.ts";
 import {
   type MovedWebhooks,
   readMovedWebhooks,
@@ -44,8 +45,13 @@ function createImports({ sql, sealingKeys }: CopyDeps) {
     sql,
     tables: EXPORTED_TABLES,
     rules: IMPORT_RULES,
-    prepare: stopImport,
+    prepare: async (tx, workspaceId) => {
+      await stopImport(tx, workspaceId);
+      await raiseSequences(tx);
+    },
     release: async (workspaceId, isCopy) => {
+      // The old installation may have been restored since the import began.
+      await raiseSequences(sql);
       if (await hasOpenedSecrets(sql, workspaceId)) await confirmExternalAccounts(sql, workspaceId);
       await releaseImportedTasks(sql, workspaceId, isCopy);
       await releaseImportedEngagement(sql, workspaceId, isCopy);

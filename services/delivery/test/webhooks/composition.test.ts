@@ -25,7 +25,8 @@ import {
 import { findEventFaults } from "@postrider/rest/testing/event-faults";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { insertDeployment } from "#src/publishing/db/deployment.ts";
+import { insertDeployment, markRestored } from "#src/publishing/db/deployment.ts";
+import { trustRestore } from "#src/publishing/db/trusted-restores.ts";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
 import { detailOf, postOf, record, startEvents, type Events } from "./compose-fixture.ts";
 
@@ -96,24 +97,31 @@ test("the payload of a webhook event about a post is the summary of the post wit
   expect(lease?.isDue).toBe(true);
 });
 
-test("after a restore, the event of a change has a higher sequence than the lost changes of the resource", async () => {
+test("after a restore, the event of a change has a higher sequence than the lost changes of the resource, also when the restore is declared lossless", async () => {
   const { workspaceId } = await events.subscribe();
   const post = postOf(workspaceId);
   events.owners.posts.set(post.id, post);
   await insertDeployment(events.sql, "here");
-  await events.publish("posts.events.v1", [failed(workspaceId, post.id, 9n)]);
-  await composeAll();
-  await events.sql`update deployment set restored_at = now()`;
-  await events.publish("posts.events.v1", [failed(workspaceId, post.id, 2n)]);
-  await composeAll();
-  await events.sql`update deployment set restored_at = null`;
+  const composed: number[] = [];
+  const compose = async (version: bigint) => {
+    await events.publish("posts.events.v1", [failed(workspaceId, post.id, version)]);
+    await composeAll();
+    const sequences = (await bodies(workspaceId)).map(({ sequence }) => sequence);
+    composed.push(...sequences.filter((sequence) => !composed.includes(sequence)));
+  };
+  await compose(9n);
+  await markRestored(events.sql);
+  await compose(2n);
+  const [restore] = await events.sql<{ restoredAt: Date }[]>`select restored_at from deployment`;
+  expect(await trustRestore(events.sql, "here", restore?.restoredAt ?? NOW)).toBe(true);
+  await compose(3n);
+  await events.sql`delete from deployment`;
 
-  const sequences = (await bodies(workspaceId)).map(({ sequence }) => sequence);
-  const later = sequences.find((sequence) => sequence !== 9);
-  expect(sequences).toHaveLength(2);
-  expect(sequences).toContain(9);
-  expect(later).toBeGreaterThan(9);
-  expect(Number.isSafeInteger(later)).toBe(true);
+  const [lost = 0, second = 0, third = 0] = composed;
+  expect(lost).toBe(9);
+  expect(second).toBeGreaterThan(lost);
+  expect(third).toBe(second + 1);
+  expect(Number.isSafeInteger(third)).toBe(true);
 });
 
 test("the payload of a webhook event about a target contains what the event says, although the target has changed since", async () => {

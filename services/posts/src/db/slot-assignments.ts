@@ -29,18 +29,22 @@ export async function listTakenSlots(
   return row?.slots ?? [];
 }
 
-/** Neither taken nor over, under the locks of the workspace's rules. */
-export async function isSlotFree(
+/** The first that is neither taken nor over, under the locks of the workspace's rules. */
+export async function findFreeSlot(
   tx: TransactionSql,
   workspaceId: string,
-  { slotAt }: QueueSlot,
-): Promise<boolean> {
-  const [row] = await tx<{ isFree: boolean }[]>`
-    select ${slotAt}::timestamptz > clock_timestamp() and not exists (
+  slots: readonly QueueSlot[],
+): Promise<QueueSlot | undefined> {
+  const instants = slots.map(({ slotAt }) => slotAt.toISOString());
+  const [row] = await tx<{ index: number | null }[]>`
+    select min(number)::int - 1 as index
+    from unnest(${instants}::text[]::timestamptz[]) with ordinality as found (slot_at, number)
+    where slot_at > clock_timestamp()
+    and not exists (
       select 1
-      from slot_assignments
-      where workspace_id = ${workspaceId}
-      and slot_at = ${slotAt}
-    ) as is_free`;
-  return row?.isFree ?? false;
+      from slot_assignments as taken
+      where taken.workspace_id = ${workspaceId}
+      and taken.slot_at = found.slot_at
+    )`;
+  return slots[row?.index ?? -1];
 }

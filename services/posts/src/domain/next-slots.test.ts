@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextFreeSlot, nextFreeSlots, slotHorizon } from "#src/domain/next-slots.ts";
+import { firstFreeSlots, nextFreeSlots, slotHorizon } from "#src/domain/next-slots.ts";
 import { type QueueSlotRule, WEEKDAYS } from "#src/domain/queue-slot-rule.ts";
 import { createTakenSlots, slotOf, slotsByDay } from "#src/domain/slot-times.ts";
 import { findZoneClock } from "#src/domain/zone-clock.ts";
@@ -29,21 +29,15 @@ function ruleOf(change: Partial<QueueSlotRule>): QueueSlotRule {
   };
 }
 
-/** Takes the next free slot of all rules three times, as three posts do. */
+/** Returns the next three free slots of all rules, each with its rule. */
 function next(
   rules: readonly QueueSlotRule[],
   taken: readonly string[] = [],
   after = NOW,
 ): [string, string][] {
-  const instants = taken.map((text) => Date.parse(text));
-  const slots: [string, string][] = [];
-  for (let count = 0; count < 3; count += 1) {
-    const slot = finish(nextFreeSlot(rules, { after, taken: createTakenSlots(instants) }));
-    if (slot === undefined) break;
-    instants.push(slot.slotAt.getTime());
-    slots.push([slot.slotAt.toISOString(), slot.ruleId]);
-  }
-  return slots;
+  const slots = createTakenSlots(taken.map((text) => Date.parse(text)));
+  const found = finish(firstFreeSlots(rules, { after, taken: slots, count: 3 }));
+  return found.map(({ slotAt, ruleId }) => [slotAt.toISOString(), ruleId]);
 }
 
 test("the queue slots of all active rules are returned in order of time, each with its rule", () => {
@@ -132,7 +126,7 @@ test("no free queue slots are returned when all slots are taken", () => {
   const taken = createTakenSlots(slots);
 
   expect(slots).toHaveLength(365);
-  expect(finish(nextFreeSlot([rule], { after: NOW, taken }))).toBeUndefined();
+  expect(finish(firstFreeSlots([rule], { after: NOW, taken, count: 3 }))).toEqual([]);
   expect(finish(nextFreeSlots([rule], { after: NOW, taken, count: 3 }))).toEqual([[]]);
 });
 
@@ -242,6 +236,7 @@ const scene = fc.record({
   /** How many of the first slots are taken, and the part of the later ones that is taken, of 8. */
   dense: fc.oneof(fc.constant(0), fc.nat({ max: 2000 }), fc.constant(Infinity)),
   sparse: fc.nat({ max: 7 }),
+  count: fc.integer({ min: 1, max: 32 }),
   seed: fc.infiniteStream(fc.nat({ max: 7 })),
   // Taken slots of rules that were changed or deleted meanwhile.
   strange: fc.array(
@@ -252,7 +247,7 @@ const scene = fc.record({
 
 test("a search finds the same slots as a merge of all instants of all rules, whichever slots are taken", () => {
   fc.assert(
-    fc.property(scene, ({ given, dense, sparse, seed, strange, ...rest }) => {
+    fc.property(scene, ({ given, dense, sparse, seed, strange, count, ...rest }) => {
       const after = new Date(rest.after);
       const all = findBySort(given, { after, taken: new Set() });
       const taken = new Set(
@@ -263,9 +258,9 @@ test("a search finds the same slots as a merge of all instants of all rules, whi
       for (const date of strange) taken.add(date.getTime());
       const slots = createTakenSlots([...taken]);
 
-      const [first] = findBySort(given, { after, taken });
-      const found = finish(nextFreeSlot(given, { after, taken: slots }));
-      expect([found?.slotAt.getTime(), found?.ruleId]).toEqual([first?.[0], first?.[1].id]);
+      const first = findBySort(given, { after, taken }).slice(0, count);
+      const found = finish(firstFreeSlots(given, { after, taken: slots, count }));
+      expect(found).toEqual(first.map(([at, { id }]) => ({ slotAt: new Date(at), ruleId: id })));
 
       const shown = finish(nextFreeSlots(given, { after, taken: slots, count: 3 }));
       const each = given.map((one) => findBySort([one], { after, taken }).slice(0, 3));

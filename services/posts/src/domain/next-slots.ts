@@ -16,15 +16,22 @@ const RANGE_GROWTH = 8;
 /** Days that are searched before a search lets its caller do other work. */
 const DAYS_PER_STEP = 8;
 
+interface SearchOptions {
+  readonly after: Date;
+  readonly taken: TakenSlots;
+  readonly count: number;
+}
+
 /**
- * Of all active rules; undefined if the next year has none. The oldest of several rules gets the
- * slot, so that a new rule never takes one over. Each step takes far less than a millisecond. The
- * slot is strictly later than `options.after`.
+ * Of all active rules, in order of time; fewer than `options.count` if the next year has no more.
+ * The oldest of several rules gets a slot, so that a new rule never takes one over. Each step takes
+ * far less than a millisecond. Slots are strictly later than `options.after`.
  */
-export function* nextFreeSlot(
+export function* firstFreeSlots(
   rules: readonly QueueSlotRule[],
-  { after, taken }: { readonly after: Date; readonly taken: TakenSlots },
-): Generator<void, QueueSlot | undefined> {
+  options: SearchOptions,
+): Generator<void, readonly QueueSlot[]> {
+  const { after, taken } = options;
   const keys = new Set<string>();
   const searched: QueueSlotRule[] = [];
   for (const rule of rules.filter(isActive).toSorted(byAge)) {
@@ -33,31 +40,33 @@ export function* nextFreeSlot(
     if (!keys.has(key)) searched.push(rule);
     keys.add(key);
   }
+  const found: QueueSlot[] = [];
   for (const range of searchRanges(after)) {
-    const slot = yield* firstFreeSlot(searched, range, taken);
-    if (slot !== undefined) return slot;
+    const count = options.count - found.length;
+    if (count > 0) found.push(...(yield* slotsInRange(searched, range, { taken, count })));
   }
-  return undefined;
+  return found;
 }
 
-/** If several rules create the first free slot, it belongs to the first of them. */
-function* firstFreeSlot(
+/** A slot that several rules create belongs to the first of them. */
+function* slotsInRange(
   rules: readonly QueueSlotRule[],
   { after, until }: SlotRange,
-  taken: TakenSlots,
-): Generator<void, QueueSlot | undefined> {
-  let first: QueueSlot | undefined;
+  options: Omit<SearchOptions, "after">,
+): Generator<void, readonly QueueSlot[]> {
+  let first: readonly (readonly [number, string])[] = [];
   let end = until;
   for (const rule of rules) {
-    const [slotAt] = yield* freeSlotsOf(rule, { after, until: end }, { taken, count: 1 });
-    if (slotAt === undefined) continue;
-    first = { slotAt: new Date(slotAt), ruleId: rule.id };
-    end = new Date(slotAt - 1);
+    const slots = yield* freeSlotsOf(rule, { after, until: end }, options);
+    const owners = new Map([...slots.map((at) => [at, rule.id] as const), ...first]);
+    first = [...owners].toSorted(([a], [b]) => a - b).slice(0, options.count);
+    const last = first[options.count - 1];
+    if (last !== undefined) end = new Date(last[0] - 1);
   }
-  return first;
+  return first.map(([at, ruleId]) => ({ slotAt: new Date(at), ruleId }));
 }
 
-/** The ranges grow, so that no rule is searched far beyond the first slot. */
+/** The ranges grow, so that no rule is searched far beyond the last slot that is needed. */
 function* searchRanges(now: Date): Generator<SlotRange, undefined> {
   const horizon = slotHorizon(now);
   let after = now;
@@ -74,7 +83,7 @@ function* searchRanges(now: Date): Generator<SlotRange, undefined> {
  */
 export function* nextFreeSlots(
   rules: readonly QueueSlotRule[],
-  options: { readonly after: Date; readonly taken: TakenSlots; readonly count: number },
+  options: SearchOptions,
 ): Generator<void, readonly NextSlots[]> {
   const { after } = options;
   const range = { after, until: slotHorizon(after) };
@@ -100,8 +109,9 @@ export function slotHorizon(after: Date): Date {
 function* freeSlotsOf(
   timetable: SlotTimetable,
   range: SlotRange,
-  { taken, count }: { readonly taken: TakenSlots; readonly count: number },
+  { taken, count }: Omit<SearchOptions, "after">,
 ): Generator<void, readonly number[]> {
+  yield;
   const free: number[] = [];
   let days = 0;
   for (const day of slotsByDay(timetable, range)) {
@@ -116,7 +126,6 @@ function* freeSlotsOf(
     days += 1;
     if (days % DAYS_PER_STEP === 0) yield;
   }
-  yield;
   return free;
 }
 

@@ -3,7 +3,7 @@ import { readClock } from "@postrider/shared/postgres/clock";
 import { listActiveRules, type QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import {
-  nextFreeSlot,
+  firstFreeSlots,
   nextFreeSlots,
   type NextSlots,
   type QueueSlot,
@@ -19,6 +19,8 @@ interface Scope {
 
 /** Number of next queue slots that are returned with a queue-slot rule. */
 const SHOWN_SLOTS = 3;
+/** More than the posts that all replicas place while one of them waits for its turn. */
+const FOUND_SLOTS = 32;
 /** Maximum number of steps of a search that does not wait for the searches of other requests. */
 const SHORT_STEPS = 128;
 
@@ -32,18 +34,19 @@ export async function findShownSlots(
   return await search(nextFreeSlots(rules, { after: now, taken, count: SHOWN_SLOTS }));
 }
 
-export interface FoundSlot {
-  readonly slot: QueueSlot;
-  /** The active rules that it was found with. */
+export interface FoundSlots {
+  /** In order of time. */
+  readonly slots: readonly QueueSlot[];
+  /** The active rules that they were found with. */
   readonly rules: readonly QueueSlotRuleRow[];
 }
 
-/** The next one by the database's clock; undefined if the next year has none. */
-export async function findNextSlot(sql: ISql, workspaceId: string): Promise<FoundSlot | undefined> {
+/** By the database's clock; none if the next year has none. */
+export async function findNextSlots(sql: ISql, workspaceId: string): Promise<FoundSlots> {
   const [rules, now] = await Promise.all([listActiveRules(sql, workspaceId), readClock(sql)]);
   const taken = createTakenSlots(await listTakenSlots(sql, workspaceId, now));
-  const slot = await search(nextFreeSlot(rules, { after: now, taken }));
-  return slot === undefined ? undefined : { slot, rules };
+  const slots = await search(firstFreeSlots(rules, { after: now, taken, count: FOUND_SLOTS }));
+  return { slots, rules };
 }
 
 /** A long search runs in slices, so that it keeps no other request waiting. */

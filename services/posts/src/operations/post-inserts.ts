@@ -7,9 +7,9 @@ import { insertPosts, type InsertRefusal } from "#src/db/insert-posts.ts";
 import type { NewPost, PostRecords } from "#src/db/new-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
 import { isDeadlock, isRefused } from "#src/db/refusal.ts";
-import { isSlotFree } from "#src/db/slot-assignments.ts";
+import { findFreeSlot } from "#src/db/slot-assignments.ts";
 import type { QueueSlot } from "#src/domain/next-slots.ts";
-import { findNextSlot, type FoundSlot } from "#src/operations/find-free-slots.ts";
+import { findNextSlots, type FoundSlots } from "#src/operations/find-free-slots.ts";
 import { Gatherer, type Gatherable } from "#src/operations/gatherer.ts";
 
 export interface BuiltPost {
@@ -24,7 +24,7 @@ export interface PendingPost extends Gatherable {
   readonly source: BuiltPost | ((slot: QueueSlot) => BuiltPost);
 }
 
-/** `no_slot`: no queue slot is free, or the one that was found is not free any more. */
+/** `no_slot`: no queue slot is free. */
 export type InsertResult =
   | { readonly refusal: null; readonly built: BuiltPost }
   | { readonly refusal: InsertRefusal; readonly built: BuiltPost }
@@ -36,21 +36,26 @@ export interface PostInserts {
   readonly submitAlone: (post: PendingPost) => Promise<InsertResult>;
 }
 
-interface ReadyPost extends Gatherable {
+/** A post that is built when one of the slots is chosen. */
+interface SlotChoice extends FoundSlots {
   readonly workspaceId: string;
-  readonly built: BuiltPost;
-  readonly found?: FoundSlot;
+  readonly build: (slot: QueueSlot) => BuiltPost;
 }
 
-/** One post of a workspace at a time: the next search would find the same slot. */
+interface ReadyPost extends Gatherable {
+  readonly source: BuiltPost | SlotChoice;
+}
+
+/** One post of a workspace at a time: the next search would find the same slots. */
 const SEARCHES = { total: Infinity, perKey: 1, maxWaiting: Infinity, maxWaitMs: 10_000 };
-/** How often a slot is searched again because another replica was first or a rule has changed. */
+/** How often slots are searched because a rule has changed since the last search. */
 const MAX_SEARCHES = 20;
 const NO_SLOT = { refusal: "no_slot" } as const;
 
 /**
- * A post for a queue slot is inserted alone. Its slot is searched before the transaction, because a
- * long search waits for the work of other requests. Under the lock it is only compared.
+ * A post for a queue slot is inserted alone. The next slots are searched before the transaction,
+ * because a long search waits for the work of other requests. Under the locks the first that no
+ * other replica has taken meanwhile is chosen.
  */
 export function createPostInserts(sql: Sql): PostInserts {
   const gatherer = new Gatherer<ReadyPost, InsertResult>({
@@ -65,15 +70,17 @@ export function createPostInserts(sql: Sql): PostInserts {
   });
   const searches = new Semaphore(SEARCHES);
   const insert = async (
-    { source, ...post }: PendingPost,
+    { source: build, ...post }: PendingPost,
     road: "submit" | "submitAlone",
   ): Promise<InsertResult> => {
-    if (typeof source !== "function") return await gatherer[road]({ ...post, built: source });
-    using _turn = await searches.acquire({ key: post.workspaceId });
+    if (typeof build !== "function") return await gatherer[road]({ ...post, source: build });
+    const { workspaceId } = post;
+    using _turn = await searches.acquire({ key: workspaceId });
     for (let count = 0; count < MAX_SEARCHES; count += 1) {
-      const found = await findNextSlot(sql, post.workspaceId);
-      if (found === undefined) return NO_SLOT;
-      const result = await gatherer.submitAlone({ ...post, built: source(found.slot), found });
+      const found = await findNextSlots(sql, workspaceId);
+      if (found.slots.length === 0) return NO_SLOT;
+      const source = { ...found, workspaceId, build };
+      const result = await gatherer.submitAlone({ ...post, source });
       if (result.refusal !== "no_slot") return result;
     }
     throw unavailable();
@@ -88,25 +95,24 @@ async function insertReady(
   sql: Sql,
   ready: readonly ReadyPost[],
 ): Promise<readonly InsertResult[]> {
-  const [post] = ready;
-  if (post?.found !== undefined) return await insertAtSlot(sql, post, post.found);
+  const sources = ready.map(({ source }) => source);
+  const choice = sources.find((source) => "build" in source);
+  if (choice !== undefined) return await insertAtSlot(sql, choice);
   return await insertBuilt(
     sql,
-    ready.map(({ built }) => built),
+    sources.filter((source) => "post" in source),
   );
 }
 
 /** Locks on the rules keep other posts from the same slot. */
 async function insertAtSlot(
   sql: Sql,
-  { workspaceId, built }: ReadyPost,
-  { slot, rules }: FoundSlot,
+  { workspaceId, build, slots, rules }: SlotChoice,
 ): Promise<readonly InsertResult[]> {
   return await sql.begin(async (tx) => {
     const isSame = await lockActiveRules(tx, workspaceId, rules);
-    // A slot may pass while the transaction waits.
-    const isFree = isSame && (await isSlotFree(tx, workspaceId, slot));
-    return isFree ? await insertBuilt(tx, [built]) : [NO_SLOT];
+    const slot = isSame ? await findFreeSlot(tx, workspaceId, slots) : undefined;
+    return slot === undefined ? [NO_SLOT] : await insertBuilt(tx, [build(slot)]);
   });
 }
 

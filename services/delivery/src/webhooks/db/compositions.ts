@@ -172,12 +172,21 @@ export async function claimCompositions(
 
 /**
  * A restore brings the older versions of resources back. The numbers of later changes must be
- * higher than those that receivers have seen, or receivers would ignore them. Versions grow by less
- * than one in a millisecond.
+ * higher than those that receivers have seen, or receivers would ignore them; also after the
+ * restore is declared lossless, and where the workspace is imported. Versions grow by less than one
+ * in a millisecond.
  */
 function sequenceOf(sql: ISql) {
+  const since = sql`greatest(restored_at, trusted_at, imported_at)`;
   return sql`
-    sequence + coalesce((select (extract(epoch from restored_at) * 1000)::bigint from deployment), 0)`;
+    sequence + coalesce((select (extract(epoch from ${since}) * 1000)::bigint from deployment), 0)`;
+}
+
+/** Of all workspaces, above those of the installation that a workspace is imported from. */
+export async function raiseSequences(sql: ISql): Promise<void> {
+  await sql`
+    update deployment
+    set imported_at = greatest(imported_at, clock_timestamp())`;
 }
 
 /** Returns an event that was stored in the same transaction, so that no process has claimed it. */
