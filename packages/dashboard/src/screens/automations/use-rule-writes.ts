@@ -1,6 +1,5 @@
 import type { AutomationRule } from "@postrider/client";
 import { useMutation } from "@tanstack/react-query";
-import { isUnanswered } from "../../api/sending.ts";
 import { showToast } from "../../kit/toast.tsx";
 import { useWords } from "../../words/use-words.ts";
 import { automationsApi } from "./automations-api.ts";
@@ -10,7 +9,7 @@ import type { Written } from "./use-written.ts";
 /** Saving, activating and pausing a rule. What is written stays until the server has taken it. */
 export function useRuleWrites(
   rule: AutomationRule | undefined,
-  { draft, key, drop, renewKey }: Written,
+  { draft, key, drop, settleKey }: Written,
   onMade: (id: string) => void,
 ) {
   const words = useWords(automationsWords);
@@ -25,7 +24,7 @@ export function useRuleWrites(
       showToast(words.created(made.name));
       onMade(made.id);
     } catch (error) {
-      if (!isUnanswered(error)) renewKey();
+      settleKey(error);
       throw error;
     }
   };

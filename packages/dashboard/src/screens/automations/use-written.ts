@@ -1,6 +1,6 @@
 import type { AutomationRule } from "@postrider/client";
 import { useState } from "react";
-import { createKey } from "../../api/sending.ts";
+import { createKey, isUnanswered } from "../../api/sending.ts";
 import { useSession } from "../../session/session-context.ts";
 import { useLeaveGuard } from "../../session/use-leave-guard.ts";
 import { createStore, useStore } from "../../settings/create-store.ts";
@@ -16,13 +16,16 @@ export interface Written {
   readonly write: (draft: RuleDraft) => void;
   /** Forgets what was written; with a draft that was saved, unless it was changed since. */
   readonly drop: (saved?: RuleDraft) => void;
-  readonly renewKey: () => void;
+  /** Keeps the key while nothing says whether a request with it has made a rule. */
+  readonly settleKey: (error: unknown) => void;
 }
 
 interface Held {
   /** By the id of the rule. */
   readonly drafts: Readonly<Record<string, RuleDraft>>;
   readonly key: string;
+  /** Whether a request with the key has no answer. */
+  readonly isAsked?: boolean;
 }
 
 /** What is written to the rules of each workspace, until this page is closed. */
@@ -50,6 +53,11 @@ export function useWritten(chosen: string, rule: AutomationRule | undefined): Wr
         const isKept = own !== undefined && saved !== undefined && own !== saved;
         return { drafts: isKept ? { ...others, [chosen]: own } : others, key: createKey() };
       }),
-    renewKey: () => change((held) => ({ ...held, key: createKey() })),
+    settleKey: (error) =>
+      change(({ drafts, key, isAsked }) =>
+        isUnanswered(error, isAsked)
+          ? { drafts, key, isAsked: true }
+          : { drafts, key: createKey() },
+      ),
   };
 }

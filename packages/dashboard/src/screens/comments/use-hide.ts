@@ -16,6 +16,7 @@ export function useHide(place: Place, isHiddenThere: boolean) {
   const [error, setError] = useState<unknown>();
   const { data: action } = useQuery(commentsApi.action(asked));
   const request = async (type: HideType): Promise<void> => {
+    const wasAsked = keys.current.has(type);
     const key = keys.current.get(type) ?? createKey();
     keys.current.set(type, key);
     setAsking(true);
@@ -25,7 +26,7 @@ export function useHide(place: Place, isHiddenThere: boolean) {
       keys.current.delete(type);
     } catch (caught) {
       setError(caught);
-      if (!isUnanswered(caught)) keys.current.delete(type);
+      if (!isUnanswered(caught, wasAsked)) keys.current.delete(type);
     } finally {
       setAsking(false);
     }
