@@ -1,6 +1,6 @@
 import { PostriderError } from "@postrider/client";
 import { expect, test } from "vitest";
-import { isUnanswered } from "./sending.ts";
+import { isUnanswered, keyed } from "./sending.ts";
 
 function refusal(status: number, code: string, idempotencyKey?: string): PostriderError {
   const fields = { message: "any", details: [], requestId: null, retryAfterSeconds: null };
@@ -27,4 +27,12 @@ test("a repeated request is answered by what is decided after its key was looked
   expect(isUnanswered(refusal(422, "validation_failed"), true)).toBe(false);
   expect(isUnanswered(refusal(409, "account_reconnect_required", "k"), true)).toBe(false);
   expect(isUnanswered(refusal(409, "idempotency_conflict"), true)).toBe(true);
+});
+
+test("a request that is sent again has the key of the first, and another request its own", () => {
+  const hide = keyed(undefined, "hide");
+  expect(keyed(hide, "hide")).toBe(hide);
+  const unhide = keyed(hide, "unhide");
+  expect(unhide.key).not.toBe(hide.key);
+  expect(keyed(unhide, "hide").key).not.toBe(hide.key);
 });

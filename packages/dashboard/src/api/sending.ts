@@ -6,6 +6,17 @@ export function createKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** A request, and the key under which it is sent again. */
+export interface Keyed {
+  readonly request: string;
+  readonly key: string;
+}
+
+/** The same request keeps its key; what is asked in place of it gets another one. */
+export function keyed(last: Keyed | undefined, request: string): Keyed {
+  return last?.request === request ? last : { request, key: createKey() };
+}
+
 /**
  * The server keeps a key for 24 h. A request that is sent again later would be carried out again,
  * so it is not sent again without being asked.

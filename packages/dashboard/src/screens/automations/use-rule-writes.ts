@@ -1,5 +1,6 @@
 import type { AutomationRule } from "@postrider/client";
 import { useMutation } from "@tanstack/react-query";
+import { changedFields, isEmpty } from "../../api/changed-fields.ts";
 import { showToast } from "../../kit/toast.tsx";
 import { useWords } from "../../words/use-words.ts";
 import { automationsApi } from "./automations-api.ts";
@@ -9,7 +10,7 @@ import type { Written } from "./use-written.ts";
 /** Saving, activating and pausing a rule. What is written stays until the server has taken it. */
 export function useRuleWrites(
   rule: AutomationRule | undefined,
-  { draft, key, drop, settleKey }: Written,
+  { draft, opened, key, drop, settleKey }: Written,
   onMade: (id: string) => void,
 ) {
   const words = useWords(automationsWords);
@@ -29,7 +30,9 @@ export function useRuleWrites(
     }
   };
   const update = async (id: string, isActivated: boolean): Promise<void> => {
-    await automationsApi.update(id, { ...fields, ...(isActivated && { status: "active" }) });
+    const changed = changedFields<Partial<typeof draft>>(opened, fields);
+    const changes = { ...changed, ...(isActivated && { status: "active" as const }) };
+    if (!isEmpty(changes)) await automationsApi.update(id, changes);
     drop(draft);
     showToast(isActivated ? words.activated(fields.name) : words.saved);
   };
