@@ -1,0 +1,14 @@
+import type { PostTarget, PostTargetSummary } from "@postrider/client";
+
+type TargetError = Pick<NonNullable<PostTarget["error"]>, "code" | "retryable">;
+
+/** What a list and the page of a post both know of a target; each has its error in another form. */
+export interface KnownTarget extends Pick<PostTargetSummary, "platform" | "status"> {
+  readonly errorCode?: TargetError["code"] | null;
+  readonly error?: TargetError | null;
+}
+
+/** Whether it failed and may be there all the same: a person looks before anything else is done. */
+export function isOutcomeUnknown({ status, errorCode, error }: KnownTarget): boolean {
+  return status === "failed" && (errorCode ?? error?.code) === "outcome_unknown";
+}
