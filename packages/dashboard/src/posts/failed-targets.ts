@@ -12,3 +12,15 @@ export interface KnownTarget extends Pick<PostTargetSummary, "platform" | "statu
 export function isOutcomeUnknown({ status, errorCode, error }: KnownTarget): boolean {
   return status === "failed" && (errorCode ?? error?.code) === "outcome_unknown";
 }
+
+/** What the retry of a post sends again: all that failed for certain, whether or not it helps. */
+export function retryOf(targets: readonly KnownTarget[]) {
+  const failed = targets.filter(
+    (target) => target.status === "failed" && !isOutcomeUnknown(target),
+  );
+  return {
+    count: failed.length,
+    /** Whether something has changed since for one of them at least. */
+    helps: failed.some(({ error }) => error?.retryable === true),
+  };
+}
