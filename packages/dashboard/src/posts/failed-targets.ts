@@ -1,4 +1,5 @@
 import type { PostTarget, PostTargetSummary } from "@postrider/client";
+import { api } from "../api/api.ts";
 
 type TargetError = Pick<NonNullable<PostTarget["error"]>, "code" | "retryable">;
 
@@ -23,4 +24,18 @@ export function retryOf(targets: readonly KnownTarget[]) {
     /** Whether something has changed since for one of them at least. */
     helps: failed.some(({ error }) => error?.retryable === true),
   };
+}
+
+interface ShownPost {
+  readonly id: string;
+  readonly targets: readonly Pick<PostTargetSummary, "accountId" | "status">[];
+}
+
+/** Retries what failed of a post, and returns how many publications are sent again. */
+export async function retryPost({ id, targets }: ShownPost): Promise<number> {
+  const failed = targets.filter(({ status }) => status === "failed");
+  const ids = new Set(failed.map(({ accountId }) => accountId));
+  const after = await api.retryPost(id);
+  return after.targets.filter(({ accountId, status }) => ids.has(accountId) && status !== "failed")
+    .length;
 }

@@ -1,14 +1,13 @@
 import type { PostDetail, PostTarget } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { RotateCcw } from "lucide-react";
-import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { type Status, StatusIcon } from "../../kit/status.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useAct } from "../../kit/use-act.ts";
-import { retryOf } from "../../posts/failed-targets.ts";
+import { retryOf, retryPost } from "../../posts/failed-targets.ts";
 import { postWords } from "../../posts/post-words.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { tileStatusOf } from "../../posts/tile-status.ts";
@@ -88,8 +87,7 @@ function RetryAll({ post, hurt }: RetryAllProps) {
   const can = useCan();
   const { count, helps } = retryOf(hurt);
   const { run, isBusy, error } = useAct(async () => {
-    await api.retryPost(post.id);
-    showToast(shared.retried(count));
+    showToast(shared.retried(await retryPost(post)));
   });
   if (count === 0 || !can("posts:write")) return null;
   return (
