@@ -10,16 +10,25 @@ function createStorage() {
   };
 }
 
-test("an address alone retries nothing: only the account whose reconnect was begun in this tab, once", () => {
+const retry = { accountId: "a", codes: ["permission_missing"], postId: "p" };
+
+test("an address alone retries nothing: only what was noted in this tab, once", () => {
   const storage = createStorage();
-  expect(takeReconnect(storage, ["a"])).toEqual([]);
-  noteReconnect(storage, "a");
-  expect(takeReconnect(storage, ["a", "b"])).toEqual(["a"]);
-  expect(takeReconnect(storage, ["a"])).toEqual([]);
+  expect(takeReconnect(storage, ["a"])).toBeUndefined();
+  noteReconnect(storage, retry);
+  expect(takeReconnect(storage, ["a", "b"])).toEqual(retry);
+  expect(takeReconnect(storage, ["a"])).toBeUndefined();
 });
 
 test("a reconnect that was begun for another account retries nothing", () => {
   const storage = createStorage();
-  noteReconnect(storage, "a");
-  expect(takeReconnect(storage, ["b"])).toEqual([]);
+  noteReconnect(storage, retry);
+  expect(takeReconnect(storage, ["b"])).toBeUndefined();
+});
+
+test("a reconnect that retries nothing ends what an earlier one, which was given up, would retry", () => {
+  const storage = createStorage();
+  noteReconnect(storage, retry);
+  noteReconnect(storage, undefined);
+  expect(takeReconnect(storage, ["a"])).toBeUndefined();
 });

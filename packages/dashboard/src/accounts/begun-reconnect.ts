@@ -2,25 +2,39 @@ const NAME = "postrider.reconnecting";
 
 type TabStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
+/** What is sent again once an account is connected again, as the button says. */
+export interface ReconnectRetry {
+  readonly accountId: string;
+  /** Of the failures. */
+  readonly codes: readonly string[];
+  /** Without it, all posts of the account. */
+  readonly postId?: string;
+}
+
 /**
- * Notes in this tab that the person goes to the platform to connect an account again. Only then are
- * its failed posts sent again after the return: any link can hold the address of the return.
+ * Notes in this tab what is sent again when the person is back from the platform, or that nothing
+ * is. Without the note nothing is sent: any link can hold the address of the return.
  */
-export function noteReconnect(storage: TabStorage, accountId: string): void {
+export function noteReconnect(storage: TabStorage, retry: ReconnectRetry | undefined): void {
   try {
-    storage.setItem(NAME, accountId);
+    if (retry === undefined) storage.removeItem(NAME);
+    else storage.setItem(NAME, JSON.stringify(retry));
   } catch {
     // Without storage the person presses the button that retries.
   }
 }
 
-/** Which of the connected accounts was noted. The note holds for one return. */
-export function takeReconnect(storage: TabStorage, connected: readonly string[]): string[] {
+/** What was noted for one of the connected accounts. The note holds for one return. */
+export function takeReconnect(
+  storage: TabStorage,
+  connected: readonly string[],
+): ReconnectRetry | undefined {
   try {
     const noted = storage.getItem(NAME);
     storage.removeItem(NAME);
-    return connected.filter((id) => id === noted);
+    const retry = JSON.parse(noted ?? "null") as ReconnectRetry | null;
+    return retry !== null && connected.includes(retry.accountId) ? retry : undefined;
   } catch {
-    return [];
+    return undefined;
   }
 }

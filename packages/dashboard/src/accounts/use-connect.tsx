@@ -1,7 +1,7 @@
 import type { Account, PlatformId } from "@postrider/client";
 import { type ReactNode, useState } from "react";
 import { useAct } from "../kit/use-act.ts";
-import { noteReconnect } from "./begun-reconnect.ts";
+import { noteReconnect, type ReconnectRetry } from "./begun-reconnect.ts";
 import { connectApi, type CredentialPlatform, takesCredentials } from "./connect-api.ts";
 import { CredentialsDialog } from "./credentials-dialog.tsx";
 
@@ -9,8 +9,7 @@ interface Wanted {
   readonly platform: PlatformId;
   /** An account that is connected again. */
   readonly account?: { readonly id: string; readonly username: string } | undefined;
-  /** Whether what failed on the account is sent again then, as the button says. */
-  readonly retries?: boolean;
+  readonly retry?: ReconnectRetry | undefined;
 }
 
 interface ConnectOptions {
@@ -33,10 +32,10 @@ interface Connect {
 /** Connects an account: by the platform's own page, or by a dialog where it has none. */
 export function useConnect({ returnTo, onConnected }: ConnectOptions): Connect {
   const [asked, setAsked] = useState<Wanted & { readonly platform: CredentialPlatform }>();
-  const { run, isBusy, error } = useAct(async ({ platform, account, retries }: Wanted) => {
+  const { run, isBusy, error } = useAct(async ({ platform, account, retry }: Wanted) => {
     const which = account === undefined ? { platform } : { accountId: account.id };
     const { url } = await connectApi.createLink({ ...which, returnTo });
-    if (account !== undefined && retries) noteReconnect(sessionStorage, account.id);
+    noteReconnect(sessionStorage, retry);
     location.assign(url);
   });
   const begin = ({ platform, ...rest }: Wanted) => {

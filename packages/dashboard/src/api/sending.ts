@@ -6,6 +6,17 @@ export function createKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/** A request, and the key under which it is sent again. */
+export interface Keyed {
+  readonly request: string;
+  readonly key: string;
+}
+
+/** The same request keeps its key; what is asked in place of it gets another one. */
+export function keyed(last: Keyed | undefined, request: string): Keyed {
+  return last?.request === request ? last : { request, key: createKey() };
+}
+
 /**
  * The server keeps a key for 24 h. A request that is sent again later would be carried out again,
  * so it is not sent again without being asked.
@@ -17,9 +28,19 @@ export function isKeySpent(sentAt: number | undefined, now = Date.now()): boolea
   return sentAt === undefined || now - sentAt > KEY_HOLDS_MS;
 }
 
-/** Whether no answer says what became of the request: it is sent again under the same key. */
-export function isUnanswered(error: unknown): boolean {
+/** A request with a key that was carried out is answered with its result before these. */
+const DECIDED_BEHIND_KEY: ReadonlySet<number> = new Set([409, 412, 422]);
+
+/**
+ * Whether no answer says what became of the request: it is sent again under the same key.
+ *
+ * @param wasAsked Whether it was sent before without an answer. Most refusals are decided before
+ *   the key is looked at, so they say nothing about that request.
+ */
+export function isUnanswered(error: unknown, wasAsked = false): boolean {
   if (error instanceof PostriderConnectionError) return true;
-  if (!(error instanceof PostriderError)) return false;
-  return error.status >= 500 || error.idempotencyKey !== undefined;
+  if (!(error instanceof PostriderError)) return wasAsked;
+  if (error.status >= 500 || error.code === "idempotency_conflict") return true;
+  const isUnknown = wasAsked || error.idempotencyKey !== undefined;
+  return isUnknown && !DECIDED_BEHIND_KEY.has(error.status);
 }

@@ -14,6 +14,7 @@ import { useWords } from "../words/use-words.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
 import { profileUrlOf } from "./profile-url.ts";
+import { retryOf, retryReconnected } from "./retry-reconnected.ts";
 
 /** What the button needs to know of the failures that it mends. */
 export interface Failure {
@@ -58,13 +59,14 @@ interface KindProps {
  * asks for what connects the account, and retries at once.
  */
 function ReconnectButton({ failure, ...look }: KindProps) {
-  const { accountId, platform, username, code, retryable } = failure;
+  const { accountId, platform, username, retryable } = failure;
   const words = useWords(postWords);
+  const retry = retryOf(failure, look.small);
   const [path] = useLocation();
   const { begin, isBusy, error, dialog } = useConnect({
     returnTo: `/app${path}`,
     onConnected: async () => {
-      const { retried } = await postsApi.retryAccount(accountId, code);
+      const retried = await retryReconnected(retry);
       showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
     },
   });
@@ -74,7 +76,7 @@ function ReconnectButton({ failure, ...look }: KindProps) {
         {...look}
         icon={Plug}
         busy={isBusy}
-        onClick={() => begin({ platform, account: { id: accountId, username }, retries: true })}
+        onClick={() => begin({ platform, account: { id: accountId, username }, retry })}
       >
         {look.small ? words.reconnectThenRetry(retryable) : words.reconnectThenRetryIt}
       </Button>

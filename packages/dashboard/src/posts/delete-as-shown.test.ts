@@ -44,3 +44,15 @@ test.each([
   expect(isChangedMeanwhile(await remove(shown))).toBe(true);
   expect(deleted).toEqual([]);
 });
+
+test("a publication whose outcome is not known is not said to have never been published", () => {
+  const post = postOf("partial", "failed");
+  const [target] = post.targets;
+  const unknown = { deleted: [], kept: [], neverSent: [], unknown: ["x"] };
+  const error = { code: "outcome_unknown", message: "any", retryable: false } as const;
+  for (const known of [{ errorCode: error.code }, { error }]) {
+    const shown = { ...post, targets: [{ ...target, ...known }] };
+    expect(deletion.effectOf(shown, () => true)).toMatchObject(unknown);
+  }
+  expect(deletion.effectOf(post, () => true)).toMatchObject({ neverSent: ["x"], unknown: [] });
+});

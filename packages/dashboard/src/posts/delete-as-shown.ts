@@ -1,5 +1,6 @@
-import type { PlatformId, PostStatus, TargetStatus } from "@postrider/client";
+import type { PlatformId, PostStatus } from "@postrider/client";
 import { api } from "../api/api.ts";
+import { isOutcomeUnknown, type KnownTarget } from "./failed-targets.ts";
 import { isPlanned } from "./move-post.ts";
 import { readPost } from "./posts-api.ts";
 import { ChangedMeanwhile } from "./publish-now.ts";
@@ -8,7 +9,7 @@ import { ChangedMeanwhile } from "./publish-now.ts";
 export interface DeletablePost {
   readonly id: string;
   readonly status: PostStatus;
-  readonly targets: readonly { readonly platform: PlatformId; readonly status: TargetStatus }[];
+  readonly targets: readonly KnownTarget[];
 }
 
 type CanDelete = (platform: PlatformId) => boolean;
@@ -24,8 +25,12 @@ export function effectOf({ status, targets }: DeletablePost, canDelete: CanDelet
     deleted: published.flatMap(({ platform }) => (canDelete(platform) ? [platform] : [])),
     kept: published.flatMap(({ platform }) => (canDelete(platform) ? [] : [platform])),
     neverSent: targets
-      .filter((target) => ["pending", "failed"].includes(target.status))
+      .filter(
+        (target) => ["pending", "failed"].includes(target.status) && !isOutcomeUnknown(target),
+      )
       .map(({ platform }) => platform),
+    /** It may be there, and stays if it is. */
+    unknown: targets.filter(isOutcomeUnknown).map(({ platform }) => platform),
   };
 }
 

@@ -63,7 +63,8 @@ function labelOf(
   return words.deleteFromKeep(deleted.length, kept.length);
 }
 
-function EffectList({ effect: { deleted, kept, neverSent } }: { readonly effect: DeletionEffect }) {
+function EffectList({ effect }: { readonly effect: DeletionEffect }) {
+  const { deleted, kept, unknown, neverSent } = effect;
   const words = useWords(postWords).remove;
   return (
     <>
@@ -76,6 +77,11 @@ function EffectList({ effect: { deleted, kept, neverSent } }: { readonly effect:
         {kept.map((platform) => (
           <EffectLine key={platform} platforms={[platform]}>
             {words.stays(PLATFORMS[platform].name)}
+          </EffectLine>
+        ))}
+        {[...new Set(unknown)].map((platform) => (
+          <EffectLine key={`unknown ${platform}`} platforms={[platform]}>
+            {words.unknown(PLATFORMS[platform].name)}
           </EffectLine>
         ))}
         {neverSent.length > 0 && (

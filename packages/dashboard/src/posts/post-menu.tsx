@@ -13,7 +13,6 @@ import {
 import { type MouseEvent, useState } from "react";
 import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
-import { api } from "../api/api.ts";
 import { Button } from "../kit/button.tsx";
 import { Dialog } from "../kit/dialog.tsx";
 import { ErrorNotice } from "../kit/error-notice.tsx";
@@ -24,6 +23,7 @@ import { useCan } from "../session/session-context.ts";
 import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
+import { retryPost } from "./failed-targets.ts";
 import { MoveDialog } from "./move-dialog.tsx";
 import { isPlanned } from "./move-post.ts";
 import { postWords } from "./post-words.ts";
@@ -64,8 +64,7 @@ function PressedMenu({ post }: PostMenuProps) {
     showToast(words.published);
   });
   const retry = useAct(async () => {
-    await api.retryPost(post.id);
-    showToast(words.retried(post.targets.filter(({ status }) => status === "failed").length));
+    showToast(words.retried(await retryPost(post)));
   });
   const items = useItems(post, { setOpen, publish: publish.run, retry: retry.run });
   const isChanged = isChangedMeanwhile(publish.error);

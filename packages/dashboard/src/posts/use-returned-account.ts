@@ -9,8 +9,8 @@ import { retryReconnected } from "./retry-reconnected.ts";
 
 /**
  * The end of "Reconnect, then retry": the platform has led back here, with the accounts in the
- * query. The query is removed first, so that a reload does not retry again. Only the account is
- * retried whose reconnect was begun in this tab (see begun-reconnect.ts).
+ * query. The query is removed first, so that a reload does not retry again. Only that is retried
+ * which was noted in this tab (see begun-reconnect.ts).
  */
 export function useReturnedAccount(): void {
   const words = useWords(postWords);
@@ -19,9 +19,7 @@ export function useReturnedAccount(): void {
   const connected = parameters.get("connected");
   const settle = useEffectEvent(async (accountIds: readonly string[]) => {
     setParameters({}, { replace: true });
-    const ids = takeReconnect(sessionStorage, accountIds);
-    const retries = await Promise.all(ids.map(retryReconnected));
-    const retried = retries.reduce((sum, count) => sum + count, 0);
+    const retried = await retryReconnected(takeReconnect(sessionStorage, accountIds));
     showToast(retried === 0 ? words.connected : `${words.connected} ${words.retried(retried)}`);
     await client.invalidateQueries();
   });

@@ -33,8 +33,8 @@ export function AccountsScreen() {
   useReturnedAccount();
   const { begin, isBusy, error, dialog } = useConnect({
     returnTo: "/app/accounts",
-    onConnected: async ({ id, username }, { retries }) => {
-      const retried = retries ? await retryReconnected(id) : 0;
+    onConnected: async ({ username }, { retry }) => {
+      const retried = await retryReconnected(retry);
       const connected = connecting.connected(username);
       showToast(retried === 0 ? connected : `${connected} ${posts.retried(retried)}`);
       await queryClient.invalidateQueries();

@@ -28,6 +28,7 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
     const retried = causes
       .filter(({ code }) => MENDED_BY_CONNECTING.includes(code))
       .reduce((sum, { retryable }) => sum + retryable, 0);
+    const retry = retried > 0 ? { accountId: id, codes: MENDED_BY_CONNECTING } : undefined;
     return (
       <Note
         key={id}
@@ -39,7 +40,7 @@ export function EndedNotes({ onReconnect }: { readonly onReconnect: BeginConnect
               kind="primary"
               small
               icon={Plug}
-              onClick={() => onReconnect({ platform, account, retries: retried > 0 })}
+              onClick={() => onReconnect({ platform, account, retry })}
             >
               {words.reconnectRetry(retried)}
             </Button>

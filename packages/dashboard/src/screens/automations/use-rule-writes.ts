@@ -1,6 +1,6 @@
 import type { AutomationRule } from "@postrider/client";
 import { useMutation } from "@tanstack/react-query";
-import { isUnanswered } from "../../api/sending.ts";
+import { changedFields, isEmpty } from "../../api/changed-fields.ts";
 import { showToast } from "../../kit/toast.tsx";
 import { useWords } from "../../words/use-words.ts";
 import { automationsApi } from "./automations-api.ts";
@@ -10,7 +10,7 @@ import type { Written } from "./use-written.ts";
 /** Saving, activating and pausing a rule. What is written stays until the server has taken it. */
 export function useRuleWrites(
   rule: AutomationRule | undefined,
-  { draft, key, drop, renewKey }: Written,
+  { draft, opened, key, drop, settleKey }: Written,
   onMade: (id: string) => void,
 ) {
   const words = useWords(automationsWords);
@@ -25,12 +25,14 @@ export function useRuleWrites(
       showToast(words.created(made.name));
       onMade(made.id);
     } catch (error) {
-      if (!isUnanswered(error)) renewKey();
+      settleKey(error);
       throw error;
     }
   };
   const update = async (id: string, isActivated: boolean): Promise<void> => {
-    await automationsApi.update(id, { ...fields, ...(isActivated && { status: "active" }) });
+    const changed = changedFields<Partial<typeof draft>>(opened, fields);
+    const changes = { ...changed, ...(isActivated && { status: "active" as const }) };
+    if (!isEmpty(changes)) await automationsApi.update(id, changes);
     drop(draft);
     showToast(isActivated ? words.activated(fields.name) : words.saved);
   };

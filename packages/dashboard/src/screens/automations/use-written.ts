@@ -1,14 +1,17 @@
 import type { AutomationRule } from "@postrider/client";
 import { useState } from "react";
-import { createKey } from "../../api/sending.ts";
+import { createKey, isUnanswered } from "../../api/sending.ts";
 import { useSession } from "../../session/session-context.ts";
 import { useLeaveGuard } from "../../session/use-leave-guard.ts";
 import { createStore, useStore } from "../../settings/create-store.ts";
+import { type Held, withDraft, withoutDraft } from "./held-drafts.ts";
 import { draftOf, newDraft, type RuleDraft } from "./rule-draft.ts";
 import { useReplyingAccounts } from "./use-replying-accounts.ts";
 
 export interface Written {
   readonly draft: RuleDraft;
+  /** The rule as it was before the draft was written. */
+  readonly opened: RuleDraft;
   /** The `Idempotency-Key` of the rule that is made next. */
   readonly key: string;
   /** The rules with changes that are not saved. */
@@ -16,13 +19,8 @@ export interface Written {
   readonly write: (draft: RuleDraft) => void;
   /** Forgets what was written; with a draft that was saved, unless it was changed since. */
   readonly drop: (saved?: RuleDraft) => void;
-  readonly renewKey: () => void;
-}
-
-interface Held {
-  /** By the id of the rule. */
-  readonly drafts: Readonly<Record<string, RuleDraft>>;
-  readonly key: string;
+  /** Keeps the key while nothing says whether a request with it has made a rule. */
+  readonly settleKey: (error: unknown) => void;
 }
 
 /** What is written to the rules of each workspace, until this page is closed. */
@@ -40,16 +38,18 @@ export function useWritten(chosen: string, rule: AutomationRule | undefined): Wr
   useLeaveGuard(Object.keys(drafts).length > 0);
   const change = (next: (held: Held) => Held) =>
     store.set({ ...store.get(), [workspaceId]: next(store.get()[workspaceId] ?? first) });
+  const shown = rule ? draftOf(rule) : newDraft(accounts[0]?.id ?? "");
   return {
-    draft: drafts[chosen] ?? (rule ? draftOf(rule) : newDraft(accounts[0]?.id ?? "")),
+    ...(drafts[chosen] ?? { opened: shown, draft: shown }),
     key,
     changed: new Set(Object.keys(drafts)),
-    write: (draft) => change((held) => ({ ...held, drafts: { ...held.drafts, [chosen]: draft } })),
-    drop: (saved) =>
-      change(({ drafts: { [chosen]: own, ...others } }) => {
-        const isKept = own !== undefined && saved !== undefined && own !== saved;
-        return { drafts: isKept ? { ...others, [chosen]: own } : others, key: createKey() };
-      }),
-    renewKey: () => change((held) => ({ ...held, key: createKey() })),
+    write: (draft) => change((held) => withDraft(held, chosen, draft, shown)),
+    drop: (saved) => change((held) => withoutDraft(held, chosen, saved)),
+    settleKey: (error) =>
+      change(({ drafts, key, isAsked }) =>
+        isUnanswered(error, isAsked)
+          ? { drafts, key, isAsked: true }
+          : { drafts, key: createKey() },
+      ),
   };
 }

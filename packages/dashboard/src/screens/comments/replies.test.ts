@@ -1,5 +1,14 @@
+import { PostriderError } from "@postrider/client";
 import { expect, test } from "vitest";
-import { asked, isOutdated, parseReplies, type Replies, replyTo, withReply } from "./replies.ts";
+import {
+  asked,
+  failed,
+  isOutdated,
+  parseReplies,
+  type Replies,
+  replyTo,
+  withReply,
+} from "./replies.ts";
 
 const HOUR_MS = 3_600_000;
 const written = (text: string) => ({ text, key: `key of ${text}`, isAsked: false });
@@ -48,4 +57,14 @@ test("a reply without an answer is sent again under its key for 23 h, and later 
   const late = 1_000 + 24 * HOUR_MS;
   expect(isOutdated(first, late)).toBe(true);
   expect(asked(first, "new", late)).toMatchObject({ key: "new", askedAt: late });
+});
+
+test("a repetition that is refused before its key is looked at makes no second reply", () => {
+  const fields = { message: "any", details: [], requestId: null, retryAfterSeconds: null };
+  const refusal = new PostriderError({ ...fields, status: 429, code: "rate_limited" });
+  const before = written("Yes");
+  const sent = asked(before, "new");
+  expect(failed(before, sent, refusal, "new")).toMatchObject({ key: "new", isAsked: false });
+  const again = asked(sent, "new");
+  expect(failed(sent, again, refusal, "new")).toBe(sent);
 });

@@ -1,4 +1,4 @@
-import { isKeySpent } from "../../api/sending.ts";
+import { isKeySpent, isUnanswered } from "../../api/sending.ts";
 
 /**
  * A reply while it is written. `key` is its `Idempotency-Key`: a second press, a reload and a lost
@@ -25,6 +25,12 @@ export function isOutdated({ isAsked, askedAt }: Reply, now = Date.now()): boole
 export function asked(reply: Reply, newKey: string, now = Date.now()): Reply {
   if (reply.isAsked && !isOutdated(reply, now)) return reply;
   return { ...reply, key: reply.isAsked ? newKey : reply.key, isAsked: true, askedAt: now };
+}
+
+/** The reply after its request failed: as it was sent while nothing says what became of it. */
+export function failed(before: Reply, sent: Reply, error: unknown, newKey: string): Reply {
+  if (isUnanswered(error, sent === before)) return sent;
+  return { ...sent, key: newKey, isAsked: false };
 }
 
 /** Replies by our id of the comment, the one that was changed last at the end. */

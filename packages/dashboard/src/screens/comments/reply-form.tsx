@@ -1,7 +1,6 @@
 import type { PlatformId } from "@postrider/client";
 import type { InboxCommentJson } from "@postrider/rest/dashboard/inbox";
 import { type SyntheticEvent, useId, useState } from "react";
-import { isUnanswered } from "../../api/sending.ts";
 import { Button } from "../../kit/button.tsx";
 import { Counter } from "../../kit/counter.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
@@ -160,7 +159,7 @@ function Trouble({ replying }: { readonly replying: Replying }) {
   if (error === undefined) return reply.isAsked ? <FieldError>{words.lost}</FieldError> : null;
   return (
     <>
-      <ErrorNotice error={error} title={isUnanswered(error) ? words.lost : words.refused} />
+      <ErrorNotice error={error} title={reply.isAsked ? words.lost : words.refused} />
       <ToAccounts error={error} />
     </>
   );

@@ -1,31 +1,30 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
-import { createKey, isUnanswered } from "../../api/sending.ts";
+import { type Keyed, keyed } from "../../api/sending.ts";
 import { commentsApi, type Place, requestAction } from "./comments-api.ts";
 
 type HideType = "hide" | "unhide";
 
 /**
  * Hides a comment or shows it again. The answer of the server only accepts the action, so that the
- * button is busy until the action has ended. A press after a lost answer keeps the key.
+ * button is busy until the action has ended. A press after a lost answer keeps the key, unless the
+ * other type was asked for in between.
  */
 export function useHide(place: Place, isHiddenThere: boolean) {
-  const keys = useRef(new Map<HideType, string>());
+  const sent = useRef<Keyed>(undefined);
   const [asked, setAsked] = useState<string>();
   const [isAsking, setAsking] = useState(false);
   const [error, setError] = useState<unknown>();
   const { data: action } = useQuery(commentsApi.action(asked));
   const request = async (type: HideType): Promise<void> => {
-    const key = keys.current.get(type) ?? createKey();
-    keys.current.set(type, key);
+    sent.current = keyed(sent.current, type);
     setAsking(true);
     setError(undefined);
     try {
-      setAsked((await requestAction(place, { type }, key)).id);
-      keys.current.delete(type);
+      setAsked((await requestAction(place, { type }, sent.current.key)).id);
+      sent.current = undefined;
     } catch (caught) {
       setError(caught);
-      if (!isUnanswered(caught)) keys.current.delete(type);
     } finally {
       setAsking(false);
     }

@@ -1,12 +1,12 @@
-import { PostriderError } from "@postrider/client";
 import { useEffect, useState } from "react";
-import { createKey, isUnanswered } from "../../api/sending.ts";
+import { createKey } from "../../api/sending.ts";
 import { REPLIES } from "../../session/kept-texts.ts";
 import { useSession } from "../../session/session-context.ts";
 import { createStore, useStore } from "../../settings/create-store.ts";
 import { type Place, requestAction } from "./comments-api.ts";
 import {
   asked,
+  failed,
   isOutdated,
   parseReplies,
   type Replies,
@@ -72,8 +72,7 @@ export function useReply(id: string, place: Place) {
       keep(id, { text: "", key: createKey(), isAsked: false, actionId });
     } catch (caught) {
       setError(caught);
-      if (!isUnanswered(caught) && !isSessionOver(caught))
-        keep(id, { ...sent, key: createKey(), isAsked: false });
+      keep(id, failed(reply, sent, caught, createKey()));
     } finally {
       setBusy(false);
     }
@@ -88,9 +87,4 @@ export function useReply(id: string, place: Place) {
     writeAgain: (text: string) => keep(id, { ...reply, text, actionId: undefined }),
     send: () => void send(),
   };
-}
-
-/** Nothing was decided about the request: the same is sent again after the next login. */
-function isSessionOver(error: unknown): boolean {
-  return error instanceof PostriderError && error.status === 401;
 }

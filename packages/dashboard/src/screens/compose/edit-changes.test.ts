@@ -42,6 +42,18 @@ test("only what was changed is sent", () => {
   });
 });
 
+test("an account that is added gets what the composer shows, not options that were given to its platform", () => {
+  const options = { x: { content: "Short" } };
+  const targets = [{ accountId: "a", platform: "x" }];
+  const given = { ...post, options, targets } as unknown as PostDetail;
+  const draft = { ...draftOf(), ...partsOf(given) };
+  expect(changesOf(given, draft)).toEqual({});
+  expect(changesOf(given, { ...draft, accountIds: ["a", "b"] })).toEqual({
+    accountIds: ["a", "b"],
+    options: { a: { content: "Short" } },
+  });
+});
+
 test("two versions are compared part by part", () => {
   expect(differingParts(post, draftOf({ text: "Hi", own: {} }))).toEqual(["text", "own"]);
 });

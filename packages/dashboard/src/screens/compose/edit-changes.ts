@@ -31,19 +31,26 @@ function isSameTime({ scheduledAt }: PostDetail, { when }: Draft): boolean {
   return scheduledAtOf(whenAt(scheduledAt, when.zone)) === scheduledAtOf(when);
 }
 
+/** Options of no account of the post: those of a platform, which an account that is added gets. */
+function hasUnseenOptions({ options }: PostDetail, accountIds: readonly string[]): boolean {
+  return Object.keys(options).some((key) => !accountIds.includes(key));
+}
+
 /** The fields of a post that were changed; only these are sent, so that others stay as they are. */
 export function changesOf(post: PostDetail, draft: Draft): PostChanges {
   const before = contentOf(post);
   const after = toContent(draft);
   const ids = (list: readonly string[]) => [...list].toSorted();
+  const isForSame = isSame(ids(before.accountIds), ids(after.accountIds));
+  const isWithSame =
+    isSame(before.options, after.options) &&
+    (isForSame || !hasUnseenOptions(post, before.accountIds));
   const scheduledAt = scheduledAtOf(draft.when);
   return {
     ...(before.content === after.content ? {} : { content: after.content }),
-    ...(isSame(ids(before.accountIds), ids(after.accountIds))
-      ? {}
-      : { accountIds: after.accountIds }),
+    ...(isForSame ? {} : { accountIds: after.accountIds }),
     ...(isSame(before.mediaIds, after.mediaIds) ? {} : { mediaIds: after.mediaIds }),
-    ...(isSame(before.options, after.options) ? {} : { options: after.options }),
+    ...(isWithSame ? {} : { options: after.options }),
     ...(scheduledAt === undefined || isSameTime(post, draft) ? {} : { scheduledAt }),
   };
 }

@@ -154,6 +154,21 @@ test("a request without an answer is sent again for 23 h, and later only as anot
   expect(await send()).toEqual({ kind: "outdated" });
 });
 
+test("a repetition that is refused before its key is looked at leaves the request without an answer", async () => {
+  let draft = draftOf("now");
+  const keepAttempts = (attempts: readonly string[]) => (draft = withAttempts(draft, attempts));
+  const send = async () =>
+    await runSend(draft, { as: "send" }, deps({ base: undefined, keepAttempts }));
+  answers = [failed(503, "unavailable"), failed(403, "workspace_forbidden")];
+  await send();
+  const { sentAt } = draft;
+  expect((await send()).kind).toBe("lost");
+  expect(draft).toMatchObject({ sentAt, attempts: [expect.any(String)] });
+  answers = [failed(422, "validation_failed")];
+  expect((await send()).kind).toBe("refused");
+  expect(draft.attempts).toEqual([]);
+});
+
 test("a post at a time that is not complete is not sent, as it would be published at once", async () => {
   const when = { ...whenAt(AT, "UTC"), date: "" };
   const draft = { ...emptyDraft(when), text: "Later", accountIds: ["a"] };

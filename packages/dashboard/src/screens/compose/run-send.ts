@@ -67,12 +67,13 @@ function isOfOtherVersion(error: unknown): error is PostriderError {
 async function create(draft: Draft, options: SendOptions, deps: SendDeps): Promise<Outcome> {
   if (isOutdated(draft)) return { kind: "outdated" };
   const request = JSON.stringify(toRequest(draft, options));
-  const others = (draft.attempts ?? []).filter((attempt) => attempt !== request);
+  const { attempts = [] } = draft;
+  const others = attempts.filter((attempt) => attempt !== request);
   deps.keepAttempts([...others, request]);
   try {
     return { kind: "done", post: await createPost(draft.key, request) };
   } catch (error) {
-    if (isUnanswered(error)) throw error;
+    if (isUnanswered(error, attempts.includes(request))) return { kind: "lost", error };
     deps.keepAttempts(others);
     const earlier = { ...draft, attempts: others };
     const post = isReused(error) ? await findTaken(earlier) : undefined;

@@ -1,13 +1,13 @@
 import type { PostDetail, PostTarget } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { RotateCcw } from "lucide-react";
-import { api } from "../../api/api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { type Status, StatusIcon } from "../../kit/status.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useAct } from "../../kit/use-act.ts";
+import { retryOf, retryPost } from "../../posts/failed-targets.ts";
 import { postWords } from "../../posts/post-words.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { tileStatusOf } from "../../posts/tile-status.ts";
@@ -85,17 +85,11 @@ function RetryAll({ post, hurt }: RetryAllProps) {
   const words = useWords(detailWords);
   const shared = useWords(postWords);
   const can = useCan();
-  // Where the outcome is not known, a person looks first: it may be there already.
-  const failed = hurt.filter(
-    ({ status, error }) => status === "failed" && error?.code !== "outcome_unknown",
-  );
-  const retryable = failed.filter(({ error }) => error?.retryable === true);
+  const { count, helps } = retryOf(hurt);
   const { run, isBusy, error } = useAct(async () => {
-    await api.retryPost(post.id);
-    showToast(shared.retried(failed.length));
+    showToast(shared.retried(await retryPost(post)));
   });
-  if (failed.length === 0 || !can("posts:write")) return null;
-  const helps = retryable.length > 0;
+  if (count === 0 || !can("posts:write")) return null;
   return (
     <>
       <Button
@@ -107,7 +101,7 @@ function RetryAll({ post, hurt }: RetryAllProps) {
         title={helps ? undefined : words.retryAnywayHint}
         onClick={run}
       >
-        {helps ? shared.retry(retryable.length) : words.retryAnyway(failed.length)}
+        {helps ? shared.retry(count) : words.retryAnyway(count)}
       </Button>
       {error !== undefined && <ErrorNotice error={error} />}
     </>

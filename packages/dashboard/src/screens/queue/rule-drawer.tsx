@@ -1,6 +1,8 @@
 import type { QueueSlotRule } from "@postrider/client";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { api } from "../../api/api.ts";
+import { changedFields, isEmpty } from "../../api/changed-fields.ts";
+import { type Keyed, keyed } from "../../api/sending.ts";
 import { Button } from "../../kit/button.tsx";
 import { ConfirmDialog, DiscardDialog } from "../../kit/confirm-dialog.tsx";
 import { Drawer } from "../../kit/dialog.tsx";
@@ -11,7 +13,7 @@ import { ownZone } from "../../settings/settings.ts";
 import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
 import { queueWords } from "./queue-words.ts";
-import { draftOf, type RuleDraft, RuleFields, faultsOf } from "./rule-fields.tsx";
+import { bodyOf, draftOf, type RuleDraft, RuleFields, faultsOf } from "./rule-fields.tsx";
 
 interface RuleDrawerProps {
   /** Undefined for a new one. */
@@ -28,7 +30,7 @@ export function RuleDrawer({ rule, onClose }: RuleDrawerProps) {
   const [draft, setDraft] = useState<RuleDraft>(first);
   const [isTried, setTried] = useState(false);
   const [asking, setAsking] = useState<Asking>();
-  const save = useSave(rule, draft, onClose);
+  const save = useSave({ rule, onClose }, first, draft);
   const faults = faultsOf(draft, words);
   const isFaulty = Object.values(faults).some((fault) => fault !== undefined);
   const close = () => {
@@ -71,17 +73,18 @@ export function RuleDrawer({ rule, onClose }: RuleDrawerProps) {
   );
 }
 
-function useSave(rule: QueueSlotRule | undefined, draft: RuleDraft, onClose: () => void) {
+function useSave({ rule, onClose }: RuleDrawerProps, first: RuleDraft, draft: RuleDraft) {
   const words = useWords(queueWords);
+  const sent = useRef<Keyed>(undefined);
+  const create = async (body: ReturnType<typeof bodyOf>) => {
+    sent.current = keyed(sent.current, JSON.stringify(body));
+    await api.createQueueSlotRule(body, { idempotencyKey: sent.current.key });
+  };
   return useAct(async () => {
-    const body = {
-      ...draft,
-      name: draft.name.trim(),
-      startsOn: draft.startsOn === "" ? null : draft.startsOn,
-      endsOn: draft.endsOn === "" ? null : draft.endsOn,
-    };
-    if (rule === undefined) await api.createQueueSlotRule(body);
-    else await api.updateQueueSlotRule(rule.id, body);
+    const body = bodyOf(draft);
+    const changes = changedFields(bodyOf(first), body);
+    if (rule === undefined) await create(body);
+    else if (!isEmpty(changes)) await api.updateQueueSlotRule(rule.id, changes);
     showToast(rule === undefined ? words.created(body.name) : words.saved);
     onClose();
   });

@@ -40,6 +40,12 @@ export function draftOf(rule: QueueSlotRule | undefined, timezone: string): Rule
   return { name, weekdays, times, timezone: rule.timezone, ...dates };
 }
 
+/** The body of a creation. */
+export function bodyOf({ name, startsOn, endsOn, ...rest }: RuleDraft) {
+  const dateOf = (date: string) => (date === "" ? null : date);
+  return { ...rest, name: name.trim(), startsOn: dateOf(startsOn), endsOn: dateOf(endsOn) };
+}
+
 export function faultsOf(draft: RuleDraft, words: typeof queueEn): RuleFaults {
   const { name, weekdays, times, startsOn, endsOn } = draft;
   const areTimesFine =

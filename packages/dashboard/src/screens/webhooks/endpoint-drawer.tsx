@@ -1,6 +1,7 @@
 import type { Webhook, WebhookWithSecret } from "@postrider/client";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { changedFields, isEmpty } from "../../api/changed-fields.ts";
 import { Button } from "../../kit/button.tsx";
 import { DiscardDialog } from "../../kit/confirm-dialog.tsx";
 import { Drawer } from "../../kit/dialog.tsx";
@@ -26,7 +27,7 @@ export function EndpointDrawer({ endpoint, onClose, onSaved }: EndpointDrawerPro
   const [draft, setDraft] = useState<EndpointDraft>(first);
   const [isTried, setTried] = useState(false);
   const [isAsking, setAsking] = useState(false);
-  const saving = useSaving(endpoint, draft, onSaved);
+  const saving = useSaving({ endpoint, onClose, onSaved }, first, draft);
   const faults = faultsOf(draft, words);
   const refused = refusalOf(saving.error, words);
   const press = () => {
@@ -68,17 +69,20 @@ export function EndpointDrawer({ endpoint, onClose, onSaved }: EndpointDrawerPro
 }
 
 function useSaving(
-  endpoint: Webhook | undefined,
+  { endpoint, onClose, onSaved }: EndpointDrawerProps,
+  first: EndpointDraft,
   draft: EndpointDraft,
-  onSaved: (saved: WebhookWithSecret) => void,
 ) {
   const words = useWords(webhooksWords);
   return useMutation({
-    mutationFn: () =>
-      endpoint === undefined
-        ? webhooksApi.create({ ...bodyOf(draft), signing: draft.signing })
-        : webhooksApi.update(endpoint.id, bodyOf(draft)),
+    mutationFn: async () => {
+      if (endpoint === undefined)
+        return await webhooksApi.create({ ...bodyOf(draft), signing: draft.signing });
+      const changes = changedFields(bodyOf(first), bodyOf(draft));
+      return isEmpty(changes) ? undefined : await webhooksApi.update(endpoint.id, changes);
+    },
     onSuccess: (saved) => {
+      if (saved === undefined) return onClose();
       showToast(words.saved);
       onSaved(saved);
     },

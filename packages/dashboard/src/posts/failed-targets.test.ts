@@ -1,0 +1,41 @@
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import type * as FailedTargets from "./failed-targets.ts";
+
+let failures: typeof FailedTargets;
+
+beforeAll(async () => {
+  vi.stubGlobal("location", { origin: "http://localhost" });
+  failures = await import("./failed-targets.ts");
+});
+afterEach(() => vi.unstubAllGlobals());
+
+const failedWith = (code: "content_rejected" | "outcome_unknown" | "platform_unavailable") =>
+  ({
+    platform: "x",
+    status: "failed",
+    error: { code, retryable: code === "platform_unavailable" },
+  }) as const;
+
+test("the button that retries a post counts all that is sent again, also where it does not help", () => {
+  const refused = failedWith("content_rejected");
+  const unknown = failedWith("outcome_unknown");
+  const targets = [refused, failedWith("platform_unavailable"), unknown];
+  expect(failures.retryOf(targets)).toEqual({ count: 2, helps: true });
+  expect(failures.retryOf([refused, unknown])).toEqual({ count: 1, helps: false });
+  expect(failures.retryOf([unknown, { platform: "x", status: "published" }])).toMatchObject({
+    count: 0,
+  });
+});
+
+test("after a retry only the publications are counted that the server sends again", async () => {
+  const targetOf = (accountId: string, status: "failed" | "pending" | "published") => ({
+    accountId,
+    status,
+  });
+  const targets = [targetOf("a", "failed"), targetOf("b", "failed"), targetOf("c", "published")];
+  const after = [targetOf("a", "pending"), ...targets.slice(1)];
+  vi.stubGlobal("fetch", () =>
+    Promise.resolve(new Response(JSON.stringify({ id: "p", targets: after }), { status: 202 })),
+  );
+  expect(await failures.retryPost({ id: "p", targets })).toBe(1);
+});
