@@ -139,6 +139,8 @@ describe("comments:", () => {
 describe("automations:", () => {
   test("a rule is written, tried on texts, activated, answers a comment with a run, is paused and deleted", async () => {
     const media = await publishOn(tenant, "facebook", { content: "New city bikes" });
+    await system.simulator.addComment(media, { text: "Which price?" });
+    await system.simulator.addComment(media, { text: "Which colours?" });
     await using dashboard = await open({ path: "/automations" });
     const { page, complaints } = dashboard;
     await page.getByText("Sending is blocked on this installation.").waitFor();
@@ -179,6 +181,13 @@ describe("automations:", () => {
     );
     expect(body.rules.map(({ mediaIds }) => mediaIds)).toEqual([[media.id]]);
 
+    await page.getByRole("button", { name: "Try on past comments…" }).click();
+    await page.getByText("1 of 2 comments would get a private reply.").waitFor();
+    const past = page.getByRole("dialog").getByRole("listitem");
+    await past.filter({ hasText: "Which price?" }).getByText("Would reply").waitFor();
+    await past.filter({ hasText: "Which colours?" }).getByText("No match").waitFor();
+    await page.getByRole("button", { name: "Close" }).click();
+
     await page.getByRole("button", { name: "Activate", exact: true }).click();
     await page.getByText(/is active\. It answers/).waitFor();
     await commentOn(system, media, "How is the price?");
@@ -187,6 +196,8 @@ describe("automations:", () => {
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("“Price list” is paused.").waitFor();
     await page.getByLabel("Private reply").fill("See our price list.");
+    await page.getByText(/^Save the rule first/).waitFor();
+    expect(await page.getByRole("button", { name: /^Try on past/ }).isDisabled()).toBe(true);
     await page.getByRole("button", { name: "Save rule" }).click();
     await page.getByText("The rule is saved.").waitFor();
     await page.getByRole("button", { name: "New rule" }).click();
