@@ -404,6 +404,8 @@ test("a file that is not accepted says why in its place, and one is imported, de
   await input.setInputFiles(notMedia);
   await page.getByRole("alert").getByText("This type of file is not accepted.").waitFor();
   await page.getByRole("button", { name: "Remove" }).click();
+  await page.keyboard.press("/");
+  expect(await page.locator("[data-filters] :focus").count()).toBe(1);
   await input.setInputFiles({ ...PICTURE, name: "wheel.jpg" });
   await page.getByRole("button", { name: "wheel.jpg" }).click();
   const detail = page.getByRole("region", { name: "wheel.jpg" });

@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { openDashboard, show } from "./support/observers/dashboard.ts";
+import { findAccessibilityFaults, openDashboard, show } from "./support/observers/dashboard.ts";
 import { comment as commentOn, whenRuns } from "./support/requests/automations.ts";
 import { type Media, publishOn } from "./support/requests/engagement.ts";
 import { createKey, openTenant } from "./support/requests/tenant.ts";
@@ -186,6 +186,7 @@ describe("automations:", () => {
     const past = page.getByRole("dialog").getByRole("listitem");
     await past.filter({ hasText: "Which price?" }).getByText("Would reply").waitFor();
     await past.filter({ hasText: "Which colours?" }).getByText("No match").waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Close" }).click();
 
     await page.getByRole("button", { name: "Activate", exact: true }).click();
