@@ -79,6 +79,8 @@ test("a post with a picture is written, its faults are cured by their buttons, a
   const day = dateIn(30);
   await page.getByLabel("Date").fill(day);
   await page.getByLabel("Time", { exact: true }).fill("18:00");
+  // The form of the browser's own fields follows from its language, not from that of the page.
+  await page.getByText(/^\w{3} \d+ \w+ 20\d\d, 18:00 Seoul$/).waitFor();
   await page.getByRole("button", { name: "Schedule for 2 accounts" }).click();
   const post = await readPost(await whenSent(page));
   expect(post).toMatchObject({
@@ -227,6 +229,47 @@ test("files stay in the order in which they were chosen, whichever is uploaded f
   await expect.poll(names).toEqual(["first.jpg", "second.jpg"]);
 });
 
+test("an upload goes on when the composer is left, is seen when one comes back, and closing the page asks", async () => {
+  await using dashboard = await open({ path: "/posts/new" });
+  const { page, complaints } = dashboard;
+  let sending = Promise.withResolvers<void>();
+  await page.route(/\/api\/v1\/media\/presign/, async (route) => {
+    await sending.promise;
+    await route.continue();
+  });
+  const add = async (name: string) =>
+    await page
+      .locator("input[type=file]")
+      .first()
+      .setInputFiles({ ...PICTURE, name });
+  const leave = async () => {
+    await page.getByRole("link", { name: "Posts", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Posts" }).waitFor();
+  };
+  const comeBack = async () => await page.getByRole("link", { name: "New post" }).first().click();
+  await add("seen.jpg");
+  await leave();
+  await comeBack();
+  await page.getByText("Uploading seen.jpg").waitFor();
+  const asked = page.waitForEvent("dialog");
+  await page.close({ runBeforeUnload: true });
+  expect((await asked).type()).toBe("beforeunload");
+  await (await asked).dismiss();
+  sending.resolve();
+  await page.getByRole("button", { name: "More for seen.jpg" }).waitFor();
+
+  sending = Promise.withResolvers<void>();
+  await add("later.jpg");
+  await leave();
+  const isDone = page.waitForResponse(/\/media\/[0-9a-f-]+\/complete/);
+  sending.resolve();
+  await isDone;
+  await comeBack();
+  await page.getByRole("button", { name: "More for later.jpg" }).waitFor();
+  await page.getByRole("button", { name: "More for seen.jpg" }).waitFor();
+  expect(unexpected(complaints)).toEqual([]);
+});
+
 test("on a phone, in Korean and in the dark, a post is written, planned in a sheet, looked at, scheduled and moved", async () => {
   const look = { locale: "ko-KR", colorScheme: "dark", width: 390 } as const;
   await using dashboard = await open({ ...look, path: "/posts/new" });
@@ -361,6 +404,8 @@ test("a file that is not accepted says why in its place, and one is imported, de
   await input.setInputFiles(notMedia);
   await page.getByRole("alert").getByText("This type of file is not accepted.").waitFor();
   await page.getByRole("button", { name: "Remove" }).click();
+  await page.keyboard.press("/");
+  expect(await page.locator("[data-filters] :focus").count()).toBe(1);
   await input.setInputFiles({ ...PICTURE, name: "wheel.jpg" });
   await page.getByRole("button", { name: "wheel.jpg" }).click();
   const detail = page.getByRole("region", { name: "wheel.jpg" });

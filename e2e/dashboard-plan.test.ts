@@ -285,6 +285,11 @@ test("a queue rule is created, makes slots, is paused, changed and deleted", asy
   await page.getByLabel("Name").fill("Every morning");
   await page.getByLabel("Sat").check();
   await page.getByLabel("Sun").check();
+  const [first, inWords] = [page.getByLabel("First day"), page.getByText("Tue 1 Jan 2030")];
+  await first.fill("2030-01-01");
+  await inWords.waitFor();
+  await first.fill("");
+  await inWords.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Create the rule" }).click();
   await page.getByText("Every day at 09:30").waitFor();
   expect(await page.getByRole("link", { name: /^free/ }).count()).toBeGreaterThan(12);

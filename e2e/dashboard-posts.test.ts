@@ -32,6 +32,18 @@ async function approveAtPlatform(page: Page, username: string): Promise<void> {
   await page.getByRole("button", { name: "Approve" }).click();
 }
 
+/** Changes what the page reads about the targets of a post. */
+async function changeTargets(page: Page, path: string, facts: Record<string, unknown>) {
+  await page.route(path, async (route) => {
+    // A repeated question would be answered with 304 and no body.
+    const { "if-none-match": _, ...headers } = route.request().headers();
+    const response = await route.fetch({ headers });
+    const json = (await response.json()) as { targets: readonly object[] };
+    const targets = json.targets.map((target) => ({ ...target, ...facts }));
+    await route.fulfill({ response, json: { ...json, targets } });
+  });
+}
+
 test("a post is seen live, one account that failed is connected again and sent again, and the post is deleted", async () => {
   await using dashboard = await open();
   const { page, complaints } = dashboard;
@@ -130,21 +142,12 @@ test("a post that is there twice has a link to each of the two", async () => {
   const { page } = dashboard;
   // No simulated platform makes a second post of one call.
   const error = { code: "duplicate_detected", message: "twice", retryable: false, action: "" };
-  const change = async (path: string, facts: Record<string, unknown>) =>
-    await page.route(path, async (route) => {
-      // A repeated question would be answered with 304 and no body.
-      const { "if-none-match": _, ...headers } = route.request().headers();
-      const response = await route.fetch({ headers });
-      const json = (await response.json()) as { targets: readonly object[] };
-      const targets = json.targets.map((target) => ({ ...target, ...facts }));
-      await route.fulfill({ response, json: { ...json, targets } });
-    });
   const [one, two] = ["https://bsky.app/1", "https://bsky.app/2"];
-  await change(`**/api/v1/posts/${id}`, { error, permalink: one });
+  await changeTargets(page, `**/api/v1/posts/${id}`, { error, permalink: one });
   const words = { en: "Twice.", ko: "두 번." };
   const cure = { kind: "open_both", words };
   const { code } = error;
-  await change(`**/app/api/posts/${id}/targets`, {
+  await changeTargets(page, `**/app/api/posts/${id}/targets`, {
     code,
     cause: words,
     cure,
@@ -157,6 +160,46 @@ test("a post that is there twice has a link to each of the two", async () => {
   expect([await linkTo("Open the first"), await linkTo("Open the second")]).toEqual([one, two]);
   // A change of the post makes the page read it again, also while it is closed.
   await page.unrouteAll({ behavior: "ignoreErrors" });
+});
+
+test("a post that waits for a limit says when it goes on, and one that failed at a limit from when on a retry helps", async () => {
+  const limited = await tenant.connect("bluesky", "limited");
+  // Limits of simulated platforms end within seconds.
+  await system.sql`
+    insert into delivery.account_breakers (account_id, workspace_id, not_before)
+    values (${limited}, ${tenant.id}, ${inMs(DAY_MS)})`;
+  const { id } = await create(tenant.api, { content: "At a limit", accountIds: [limited] });
+  await using dashboard = await open({ path: `/posts/${id}` });
+  const { page, complaints } = dashboard;
+  await page.getByText("Waiting", { exact: true }).waitFor();
+  await page.getByText(/^The account is held back: .* That is in 23 h .*: .* Seoul\./).waitFor();
+
+  // Only a limit that lasts longer than a target may wait lets it fail.
+  const error = { code: "rate_limited", message: "slow", retryable: true, action: "" };
+  const words = { en: "Too many.", ko: "너무 많음." };
+  const until = inMs(2 * DAY_MS);
+  await changeTargets(page, `**/api/v1/posts/${id}`, { status: "failed", error });
+  await changeTargets(page, `**/app/api/posts/${id}/targets`, {
+    status: "failed",
+    code: error.code,
+    cause: words,
+    cure: { kind: "retry_later", words },
+    waitsFor: { kind: "held_account", until, pause: null, reason: null },
+  });
+  await show(page, `/posts/${id}`);
+  const retry = page.getByRole("button", { name: /^Retry at .* Seoul$/ });
+  await retry.waitFor();
+  expect(await retry.isDisabled()).toBe(true);
+  await page.getByText(/^in 1 d 23 h$/).waitFor();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+
+  await show(page, `/posts/${id}`);
+  await page.getByText(/^The account is held back/).waitFor();
+  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByText("waits, and is not published any more").waitFor();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("Cancelled").first().waitFor();
+  expect(complaints).toEqual([]);
 });
 
 test("a scheduled post is moved to another time by keyboard alone, and moved back with U", async () => {

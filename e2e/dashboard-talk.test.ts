@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { openDashboard, show } from "./support/observers/dashboard.ts";
+import { findAccessibilityFaults, openDashboard, show } from "./support/observers/dashboard.ts";
 import { comment as commentOn, whenRuns } from "./support/requests/automations.ts";
 import { type Media, publishOn } from "./support/requests/engagement.ts";
 import { createKey, openTenant } from "./support/requests/tenant.ts";
@@ -139,6 +139,8 @@ describe("comments:", () => {
 describe("automations:", () => {
   test("a rule is written, tried on texts, activated, answers a comment with a run, is paused and deleted", async () => {
     const media = await publishOn(tenant, "facebook", { content: "New city bikes" });
+    await system.simulator.addComment(media, { text: "Which price?" });
+    await system.simulator.addComment(media, { text: "Which colours?" });
     await using dashboard = await open({ path: "/automations" });
     const { page, complaints } = dashboard;
     await page.getByText("Sending is blocked on this installation.").waitFor();
@@ -179,6 +181,14 @@ describe("automations:", () => {
     );
     expect(body.rules.map(({ mediaIds }) => mediaIds)).toEqual([[media.id]]);
 
+    await page.getByRole("button", { name: "Try on past comments…" }).click();
+    await page.getByText("1 of 2 comments would get a private reply.").waitFor();
+    const past = page.getByRole("dialog").getByRole("listitem");
+    await past.filter({ hasText: "Which price?" }).getByText("Would reply").waitFor();
+    await past.filter({ hasText: "Which colours?" }).getByText("No match").waitFor();
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Close" }).click();
+
     await page.getByRole("button", { name: "Activate", exact: true }).click();
     await page.getByText(/is active\. It answers/).waitFor();
     await commentOn(system, media, "How is the price?");
@@ -187,6 +197,8 @@ describe("automations:", () => {
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("“Price list” is paused.").waitFor();
     await page.getByLabel("Private reply").fill("See our price list.");
+    await page.getByText(/^Save the rule first/).waitFor();
+    expect(await page.getByRole("button", { name: /^Try on past/ }).isDisabled()).toBe(true);
     await page.getByRole("button", { name: "Save rule" }).click();
     await page.getByText("The rule is saved.").waitFor();
     await page.getByRole("button", { name: "New rule" }).click();

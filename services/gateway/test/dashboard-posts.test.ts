@@ -1,3 +1,5 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { TargetWaitSchema } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
 import { AccountRetry, ConnectLink, ConnectLinkStatus } from "@postrider/rest/dashboard/accounts";
 import {
   CureList,
@@ -37,6 +39,9 @@ const FAILED = {
 };
 /** What the posts service has. */
 let shown: typeof FAILED | undefined = FAILED;
+const PAUSED = [{ targetId: OTHER_ID, kind: "pause", pause: "platform", reason: "topping up" }];
+/** What delivery answers. */
+let waits: MessageInitShape<typeof TargetWaitSchema>[] = PAUSED;
 const COUNTS = { limit: 10n, used: 1n, reserved: 2n, remaining: 7n, resetsAt: AT };
 
 const server = await createDashboardServer((answer) => ({
@@ -56,10 +61,7 @@ const server = await createDashboardServer((answer) => ({
     listPosts: (request) => answer(request, { json: `{"posts":[],"nextCursor":null}` }),
   },
   publishingStatus: {
-    batchGetWaits: (request) =>
-      answer(request, {
-        waits: [{ targetId: OTHER_ID, kind: "pause", pause: "platform", reason: "topping up" }],
-      }),
+    batchGetWaits: (request) => answer(request, { waits }),
     batchGetSecondPosts: (request) =>
       answer(request, { posts: [{ targetId: TARGET?.id ?? "", permalink: "https://x.com/a/2" }] }),
     getPublishingStatus: (request) =>
@@ -167,6 +169,26 @@ test("the targets of a post say what those wait for that have not ended", async 
     ],
   });
   expect(server.seen()[1]).toMatchObject({ workspaceId: WORKSPACE_ID, targetIds: [OTHER_ID] });
+});
+
+test("a target that failed at a limit says until when the limit lasts, and delivery is not asked about other failures", async () => {
+  const limited = { ...error, code: "rate_limited", retryable: true };
+  const targets = [
+    { ...TARGET, status: "failed", error },
+    { ...TARGET, id: OTHER_ID, accountId: OTHER_ID, status: "failed", error: limited },
+  ];
+  shown = { ...FAILED, status: "failed", targets };
+  waits = [{ targetId: OTHER_ID, kind: "held_account", until: AT }];
+  onTestFinished(() => void ([shown, waits] = [FAILED, PAUSED]));
+  const answer = await server.send({ url: `/posts/${POST_ID}/targets` });
+  expectForm(PostTargetsWords, answer.json());
+  expect(answer.json()).toMatchObject({
+    targets: [
+      { waitsFor: null },
+      { cure: { kind: "retry_later" }, waitsFor: { kind: "held_account", until: INSTANT } },
+    ],
+  });
+  expect(server.seen()[1]).toMatchObject({ targetIds: [OTHER_ID] });
 });
 
 test("a target that is there twice has the address of its second post", async () => {

@@ -4,11 +4,13 @@ import { useEffect, useState } from "react";
 import { connection } from "../api/connection.ts";
 import { Button } from "../kit/button.tsx";
 import { Note } from "../kit/card.tsx";
+import { CopyButton } from "../kit/copy-button.tsx";
 import { useStore } from "../settings/create-store.ts";
 import { useSettings } from "../settings/settings.ts";
 import { clockWithSecondsOf } from "../time/format-time.ts";
 import { useSeconds } from "../time/use-seconds.ts";
 import { frameWords } from "../words/frame-words.ts";
+import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import css from "./frame.module.css";
 
@@ -50,6 +52,7 @@ const UNAVAILABLE_AFTER_MS = 2_000;
 
 function Unavailable({ requestId }: { readonly requestId: string | null }) {
   const words = useWords(frameWords);
+  const kit = useWords(kitWords);
   const [isShown, setShown] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setShown(true), UNAVAILABLE_AFTER_MS);
@@ -62,7 +65,8 @@ function Unavailable({ requestId }: { readonly requestId: string | null }) {
         <strong>{words.unavailable}</strong> {words.unavailableHint}
         {requestId !== null && (
           <span className="xs muted row">
-            <code>{requestId}</code>
+            {kit.request} <code>{requestId}</code>
+            <CopyButton text={requestId} label={kit.copyRequestId} />
           </span>
         )}
       </Note>

@@ -3,7 +3,7 @@ import { useKeys } from "../keys/use-keys.ts";
 import { useCan } from "../session/session-context.ts";
 import { listItems } from "./navigation.ts";
 
-/** Keys that work on every screen: `C`, `?`, and `G` with the letter of a place. */
+/** Keys that work on every screen: `C`, `?`, `/`, and `G` with the letter of a place. */
 export function useFrameKeys(showKeys: () => void): void {
   const can = useCan();
   const [, navigate] = useLocation();
@@ -13,6 +13,13 @@ export function useFrameKeys(showKeys: () => void): void {
   useKeys({
     "?": showKeys,
     c: () => navigate("/posts/new"),
+    "/": focusFirstFilter,
     ...Object.fromEntries(places),
   });
+}
+
+/** A screen that is drawn ahead, out of sight, has filters too. */
+function focusFirstFilter(): void {
+  const filters = document.querySelectorAll<HTMLElement>("[data-filters] :is(button, select)");
+  [...filters].find((filter) => filter.checkVisibility())?.focus();
 }

@@ -6,6 +6,7 @@ import { afterProgress, bytesText, durationText, figuresOf, type Upload } from "
 
 const upload: Upload = {
   key: "k",
+  place: "p",
   order: 1,
   fileName: "a.jpg",
   previewUrl: undefined,

@@ -1,6 +1,8 @@
 /** A file on its way to the server. */
 export interface Upload {
   readonly key: string;
+  /** What it is for, such as a draft. */
+  readonly place: string;
   /** Files that were chosen later have higher numbers; they can be ready earlier. */
   readonly order: number;
   readonly fileName: string;

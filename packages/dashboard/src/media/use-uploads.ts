@@ -1,8 +1,9 @@
 import type { ReadyMedia } from "@postrider/client";
-import { type RefObject, useEffect, useEffectEvent, useRef, useState } from "react";
+import { useEffect, useEffectEvent } from "react";
 import { api } from "../api/api.ts";
-import { useLeaveGuard } from "../session/use-leave-guard.ts";
-import { afterProgress, type Upload } from "./upload-state.ts";
+import { useStore } from "../settings/create-store.ts";
+import { type Source, type Take, UploadManager } from "./upload-manager.ts";
+import type { Upload } from "./upload-state.ts";
 
 export interface Uploads {
   readonly uploads: readonly Upload[];
@@ -14,29 +15,7 @@ export interface Uploads {
   readonly remove: (key: string) => void;
 }
 
-type Source = { readonly file: File } | { readonly url: string };
-
-let lastKey = 0;
-
-function toUpload(source: Source): Upload {
-  lastKey += 1;
-  const isFile = "file" in source;
-  return {
-    key: `upload-${lastKey}`,
-    order: lastKey,
-    fileName: isFile ? source.file.name : nameOf(source.url),
-    previewUrl: isFile ? URL.createObjectURL(source.file) : undefined,
-    kind: isFile && source.file.type.startsWith("video/") ? "video" : "image",
-    state: "sending",
-    sentBytes: 0,
-    totalBytes: isFile ? source.file.size : 0,
-    startedAt: Date.now(),
-  };
-}
-
-function nameOf(url: string): string {
-  return url.split(/[?#]/)[0]?.split("/").at(-1) || url;
-}
+const manager = new UploadManager(upload);
 
 async function upload(
   source: Source,
@@ -50,69 +29,38 @@ async function upload(
   });
 }
 
+/** A browser cannot go on sending a file of a page that is gone, so that leaving it asks first. */
+manager.uploads.subscribe(() => {
+  const isSending = manager.uploads.get().some(({ state }) => state !== "failed");
+  if (isSending) addEventListener("beforeunload", ask);
+  else removeEventListener("beforeunload", ask);
+});
+
+function ask(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
+
+/** Whether a file is on its way to a place, whose screen may be left. */
+export function isUploading(place: string): boolean {
+  return manager.uploads.get().some((each) => each.place === place);
+}
+
 /**
- * Files on their way. They end with the screen that holds them: a browser cannot go on sending a
- * file of a page that is gone, so that leaving it while one is sent asks first.
+ * The files on their way to a place. They go on when its screen is left: `keep` takes those
+ * that are ready then, and what it needs it may not read from the screen.
  */
-export function useUploads(onReady: (media: ReadyMedia, order: number) => void): Uploads {
-  const [uploads, setUploads] = useState<readonly Upload[]>([]);
-  const running = useRef(new Map<string, Running>());
-  const ready = useEffectEvent(onReady);
-  const change = (key: string, next: (before: Upload) => Upload) =>
-    setUploads((all) => all.map((each) => (each.key === key ? next(each) : each)));
-  const drop = (key: string) => {
-    running.current.get(key)?.abort.abort();
-    running.current.delete(key);
-    setUploads((all) => all.filter((each) => each.key !== key));
-  };
-  const send = async (key: string, order: number, source: Source) => {
-    const abort = new AbortController();
-    running.current.set(key, { source, order, abort });
-    const { signal } = abort;
-    try {
-      const media = await upload(source, signal, (sent, total) =>
-        change(key, (before) => afterProgress(before, sent, total)),
-      );
-      drop(key);
-      ready(media, order);
-    } catch (error) {
-      if (!signal.aborted) change(key, (before) => ({ ...before, state: "failed", error }));
-    }
-  };
-  const start = (source: Source) => {
-    const begun = toUpload(source);
-    setUploads((all) => [...all, begun]);
-    void send(begun.key, begun.order, source);
-  };
-  useLeaveGuard(uploads.some(({ state }) => state !== "failed"));
-  useEndOf(running);
+export function useUploads(place: string, take: Take, keep: Take = take): Uploads {
+  const uploads = useStore(manager.uploads).filter((each) => each.place === place);
+  const ready = useEffectEvent(take);
+  useEffect(() => manager.show(place, (media, order) => ready(media, order)), [place]);
+  const start = (source: Source) => manager.start(place, source, keep);
   return {
     uploads,
     addFiles: (files) => {
       for (const file of files) start({ file });
     },
     importFrom: (url) => start({ url }),
-    repeat: (key) => {
-      const before = running.current.get(key);
-      if (before === undefined) return;
-      change(key, (upload) => ({ ...upload, state: "sending", sentBytes: 0 }));
-      void send(key, before.order, before.source);
-    },
-    remove: drop,
+    repeat: (key) => manager.repeat(key),
+    remove: (key) => manager.remove(key),
   };
-}
-
-interface Running {
-  readonly source: Source;
-  readonly order: number;
-  readonly abort: AbortController;
-}
-
-function useEndOf(running: RefObject<Map<string, Running>>): void {
-  useEffect(() => {
-    const { current } = running;
-    return () => {
-      for (const { abort } of current.values()) abort.abort();
-    };
-  }, [running]);
 }

@@ -10,11 +10,15 @@ import { ErrorNotice } from "../kit/error-notice.tsx";
 import { PLATFORMS } from "../kit/platform-tile.tsx";
 import { showToast } from "../kit/toast.tsx";
 import { useAct } from "../kit/use-act.ts";
+import { distanceOf } from "../time/format-time.ts";
+import { useNearTime } from "../time/near-time.ts";
+import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
 import { profileUrlOf } from "./profile-url.ts";
 import { retryOf, retryReconnected } from "./retry-reconnected.ts";
+import { useLimitEnd } from "./use-limit-end.ts";
 
 /** What the button needs to know of the failures that it mends. */
 export interface Failure {
@@ -112,6 +116,24 @@ function RetryButton({ failure, ...look }: KindProps) {
   );
 }
 
+/** While the limit lasts, a retry would only fail again: the button says from when on it helps. */
+function RetryLaterButton(props: KindProps) {
+  const { failure, ...look } = props;
+  const words = useWords(postWords);
+  const { inTime, distance } = useWords(kitWords);
+  const nearTime = useNearTime();
+  const end = useLimitEnd(failure.postId, failure.targetId);
+  if (end === undefined) return <RetryButton {...props} />;
+  return (
+    <>
+      <Button {...look} icon={RotateCcw} disabled>
+        {words.retryAt(nearTime(end.at))}
+      </Button>
+      <span className="xs muted num">{inTime(distanceOf(end.msLeft, distance))}</span>
+    </>
+  );
+}
+
 /** A new post for this account alone, with what is there already. */
 function ChangeButton({ failure: { kind, postId, accountId }, ...look }: KindProps) {
   const words = useWords(postWords);
@@ -189,7 +211,7 @@ const BUTTONS: Readonly<Record<CureKind | "delete_again", ComponentType<KindProp
   reconnect: ReconnectButton,
   open_then_retry: RetryButton,
   retry: RetryButton,
-  retry_later: RetryButton,
+  retry_later: RetryLaterButton,
   publish_now: RetryButton,
   change_content: ChangeButton,
   change_media: ChangeButton,

@@ -1,8 +1,9 @@
 import { Calendar, ChevronDown } from "lucide-react";
+import { useId } from "react";
 import { classNames } from "../kit/class-names.ts";
 import { Input } from "../kit/field.tsx";
 import { ZoneCombobox } from "../kit/zone-combobox.tsx";
-import { useSettings } from "../settings/settings.ts";
+import { hasForeignFields, useSettings } from "../settings/settings.ts";
 import { fullDayOf } from "../time/format-time.ts";
 import { type Placement, placeInZone, toZoned } from "../time/place-in-zone.ts";
 import { placeOf } from "../time/place-names.ts";
@@ -46,12 +47,14 @@ export function DateTimeFields({ reading, onChange }: DateTimeFieldsProps) {
   const words = useWords(postWords).move;
   const { language } = useSettings();
   const { time, zone } = reading;
+  const described = useId();
   return (
     <div className={css.fields}>
-      <DateField reading={reading} onChange={onChange} />
+      <DateField reading={reading} onChange={onChange} described={described} />
       <Input
         type="time"
         aria-label={words.time}
+        aria-describedby={described}
         className={classNames("num", css.time)}
         data-place="time"
         value={time}
@@ -73,24 +76,47 @@ export function DateTimeFields({ reading, onChange }: DateTimeFieldsProps) {
           </button>
         )}
       />
+      <InWords id={described} reading={reading} />
     </div>
   );
 }
 
+/** As the page writes a time. It is seen where the browser's fields have another form. */
+function InWords({ id, reading }: { readonly id: string; readonly reading: Reading }) {
+  const { language } = useSettings();
+  const noon = reading.time === "" ? undefined : noonOf(reading);
+  return (
+    <span id={id} className={hasForeignFields(language) ? "xs muted num" : "sr"}>
+      {noon !== undefined &&
+        `${fullDayOf(noon, language)}, ${reading.time} ${placeOf(reading.zone, language)}`}
+    </span>
+  );
+}
+
+function noonOf(reading: Reading): Temporal.ZonedDateTime | undefined {
+  return placeReading({ ...reading, time: "12:00" })?.at;
+}
+
+interface DateFieldProps extends DateTimeFieldsProps {
+  /** The id of the text with the time in words. */
+  readonly described: string;
+}
+
 /** While the field does not have the focus, its date is read in words, with the weekday. */
-function DateField({ reading, onChange }: DateTimeFieldsProps) {
+function DateField({ reading, onChange, described }: DateFieldProps) {
   const words = useWords(postWords).move;
   const { language } = useSettings();
-  const noon = placeReading({ ...reading, time: "12:00" });
+  const noon = noonOf(reading);
   return (
     <span className={classNames(css.box, css.date)}>
       <Calendar className="i" aria-hidden="true" />
       <span className="num" aria-hidden="true">
-        {noon === undefined ? words.date : fullDayOf(noon.at, language)}
+        {noon === undefined ? words.date : fullDayOf(noon, language)}
       </span>
       <input
         type="date"
         aria-label={words.date}
+        aria-describedby={described}
         value={reading.date}
         onChange={({ target }) => onChange({ ...reading, date: target.value })}
         onClick={({ currentTarget }) => currentTarget.showPicker()}

@@ -36,6 +36,20 @@ test("a post is deleted as the version of which the effect was shown", async () 
   expect(deleted).toEqual(['"2"']);
 });
 
+test("the deletion of a post that is being published says which accounts are not sent to any more", () => {
+  const targets = (["published", "pending", "publishing", "failed"] as const).map((status) => ({
+    platform: status === "published" ? ("x" as const) : ("bluesky" as const),
+    status,
+  }));
+  expect(deletion.effectOf({ id: "p", status: "publishing", targets }, () => true)).toEqual({
+    isPlanned: false,
+    deleted: ["x"],
+    kept: [],
+    stopped: ["bluesky", "bluesky"],
+    neverSent: ["bluesky"],
+  });
+});
+
 test.each([
   ["a draft that was published meanwhile", postOf("draft", "pending"), "published"],
   ["a post that failed and was retried meanwhile", postOf("failed", "failed"), "published"],

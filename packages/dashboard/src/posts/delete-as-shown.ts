@@ -1,4 +1,4 @@
-import type { PlatformId, PostStatus } from "@postrider/client";
+import type { PlatformId, PostStatus, TargetStatus } from "@postrider/client";
 import { api } from "../api/api.ts";
 import { isOutcomeUnknown, type KnownTarget } from "./failed-targets.ts";
 import { isPlanned } from "./move-post.ts";
@@ -16,22 +16,25 @@ type CanDelete = (platform: PlatformId) => boolean;
 
 /** What a deletion does on each platform, before it is done. */
 export function effectOf({ status, targets }: DeletablePost, canDelete: CanDelete) {
-  const published = targets.filter((target) =>
-    ["published", "delete_failed"].includes(target.status),
-  );
+  const published = platformsOf(targets, "published", "delete_failed");
   return {
     /** The post was not sent to any account, and is gone afterwards. */
     isPlanned: isPlanned({ status }),
-    deleted: published.flatMap(({ platform }) => (canDelete(platform) ? [platform] : [])),
-    kept: published.flatMap(({ platform }) => (canDelete(platform) ? [] : [platform])),
-    neverSent: targets
-      .filter(
-        (target) => ["pending", "failed"].includes(target.status) && !isOutcomeUnknown(target),
-      )
-      .map(({ platform }) => platform),
+    deleted: published.filter((platform) => canDelete(platform)),
+    kept: published.filter((platform) => !canDelete(platform)),
     /** It may be there, and stays if it is. */
     unknown: targets.filter(isOutcomeUnknown).map(({ platform }) => platform),
+    /** They wait; the server refuses the deletion where one is being sent at this moment. */
+    stopped: platformsOf(targets, "pending", "publishing"),
+    neverSent: platformsOf(
+      targets.filter((target) => !isOutcomeUnknown(target)),
+      "failed",
+    ),
   };
+}
+
+function platformsOf(targets: DeletablePost["targets"], ...statuses: readonly TargetStatus[]) {
+  return targets.flatMap(({ platform, status }) => (statuses.includes(status) ? [platform] : []));
 }
 
 export type DeletionEffect = ReturnType<typeof effectOf>;

@@ -1,4 +1,4 @@
-import type { PlatformId } from "@postrider/client";
+import { type PlatformId, PostriderError } from "@postrider/client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { ConfirmDialog } from "../kit/confirm-dialog.tsx";
 import { PLATFORMS, PlatformTile } from "../kit/platform-tile.tsx";
@@ -46,7 +46,7 @@ export function DeleteDialog({ post, onClose, onDeleted }: DeleteDialogProps) {
       confirm={labelOf(effect, words)}
       keep={words.keep}
       act={remove}
-      errorTitle={(error) => (isChangedMeanwhile(error) ? words.changed : undefined)}
+      errorTitle={(error) => errorTitleOf(error, words)}
       onClose={onClose}
     >
       {isDraft ? <p className="sm quiet">{words.draftHint}</p> : <EffectList effect={effect} />}
@@ -54,18 +54,23 @@ export function DeleteDialog({ post, onClose, onDeleted }: DeleteDialogProps) {
   );
 }
 
-function labelOf(
-  { deleted, kept }: DeletionEffect,
-  words: (typeof postWords)["en"]["remove"],
-): string {
+type Words = (typeof postWords)["en"]["remove"];
+
+function errorTitleOf(error: unknown, words: Words): string | undefined {
+  if (isChangedMeanwhile(error)) return words.changed;
+  const isSending = error instanceof PostriderError && error.code === "post_publishing";
+  return isSending ? words.sending : undefined;
+}
+
+function labelOf({ deleted, kept }: DeletionEffect, words: Words): string {
   if (deleted.length === 0) return words.delete;
   if (kept.length === 0) return words.deleteFrom(deleted.length);
   return words.deleteFromKeep(deleted.length, kept.length);
 }
 
 function EffectList({ effect }: { readonly effect: DeletionEffect }) {
-  const { deleted, kept, unknown, neverSent } = effect;
   const words = useWords(postWords).remove;
+  const { deleted, kept, unknown, stopped, neverSent } = effect;
   return (
     <>
       <ul className="sm stack-s">
@@ -84,6 +89,11 @@ function EffectList({ effect }: { readonly effect: DeletionEffect }) {
             {words.unknown(PLATFORMS[platform].name)}
           </EffectLine>
         ))}
+        {stopped.length > 0 && (
+          <EffectLine platforms={stopped}>
+            {stopped.length === 1 ? words.stopped : words.stoppedMany}
+          </EffectLine>
+        )}
         {neverSent.length > 0 && (
           <EffectLine platforms={neverSent}>
             {neverSent.length === 1 ? words.neverSent : words.neverSentMany}

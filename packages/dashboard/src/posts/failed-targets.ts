@@ -14,16 +14,9 @@ export function isOutcomeUnknown({ status, errorCode, error }: KnownTarget): boo
   return status === "failed" && (errorCode ?? error?.code) === "outcome_unknown";
 }
 
-/** What the retry of a post sends again: all that failed for certain, whether or not it helps. */
-export function retryOf(targets: readonly KnownTarget[]) {
-  const failed = targets.filter(
-    (target) => target.status === "failed" && !isOutcomeUnknown(target),
-  );
-  return {
-    count: failed.length,
-    /** Whether something has changed since for one of them at least. */
-    helps: failed.some(({ error }) => error?.retryable === true),
-  };
+/** Whether the retry of a post sends it again: it failed for certain, whether or not it helps. */
+export function isRetryable(target: KnownTarget): boolean {
+  return target.status === "failed" && !isOutcomeUnknown(target);
 }
 
 interface ShownPost {

@@ -103,7 +103,7 @@ function useItems(post: PostSummary | PostDetail, actions: Actions): readonly (M
     ...when(isHurt, words.retryAll, RotateCcw, actions.retry),
     ...when(true, words.useAgain, CopyPlus, () => navigate(`/posts/new?from=${id}`)),
     { label: words.copyId, icon: Copy, onChoose: () => void navigator.clipboard.writeText(id) },
-    ...(canWrite && status !== "publishing"
+    ...(canWrite
       ? [
           null,
           {

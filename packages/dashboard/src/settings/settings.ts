@@ -48,6 +48,11 @@ function ownLanguage(): Language {
   return navigator.language.startsWith("ko") ? "ko" : "en";
 }
 
+/** Whether the browser's own fields for dates and times have another form than the page. */
+export function hasForeignFields(language: Language): boolean {
+  return !navigator.language.startsWith(language);
+}
+
 function loadSettings(): Settings {
   const language = read("language");
   const theme = read("theme");

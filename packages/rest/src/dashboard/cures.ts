@@ -10,7 +10,7 @@ export const CURE_KINDS = [
   "open_then_retry",
   /** Retry alone can help. */
   "retry",
-  /** Retry helps from a time on, which the words name as far as it is known. */
+  /** Retry helps from a time on: `waitsFor.until` of the target, as far as it is known. */
   "retry_later",
   /** Write another text for this account alone. */
   "change_content",
@@ -74,7 +74,7 @@ export const WAIT_KINDS = [
   "schedule",
 ] as const;
 
-/** What a target waits for. */
+/** What a target waits for, or the limit at which it failed, as long as the limit lasts. */
 export const WaitsFor = Type.Object({
   kind: Type.Unsafe<(typeof WAIT_KINDS)[number]>({ type: "string", enum: [...WAIT_KINDS] }),
   /** When it goes on by itself, or when the limit begins anew; null = not known. */

@@ -82,8 +82,8 @@ const CURES: Readonly<Record<TargetErrorCode, CureEntries>> = {
   ),
   rate_limited: cure(
     "retry_later",
-    "{name} accepts nothing from this account for now. Retry in 15 minutes.",
-    "지금은 {name}에서 이 계정의 요청을 받지 않습니다. 15분 뒤 다시 시도해 주세요.",
+    "{name} accepts nothing from this account for now. Retry when this limit ends.",
+    "지금은 {name}에서 이 계정의 요청을 받지 않습니다. 제한이 끝나면 다시 시도해 주세요.",
   ),
   platform_quota: cure(
     "retry_later",

@@ -1,3 +1,4 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { StatusJson } from "@postrider/rest/dashboard/status";
 import { newId } from "@postrider/shared/ids";
@@ -135,6 +136,30 @@ test("an account that failed several times in a row is held back, which is not s
   expect(await fixture.readWaits(x)).toMatchObject([{ kind: "held_account" }]);
   expect(await fixture.readWaits(bluesky)).toMatchObject([
     { kind: "platform_limit", reason: "no points are left" },
+  ]);
+});
+
+test("a target that failed at a limit has the end of the limit while it lasts, and one that failed for another cause has none", async () => {
+  await using fixture = await open();
+  const { sql, targets, workspaceId } = fixture;
+  const { x, bluesky, telegram } = targets;
+  const fail = async ({ targetId }: TestTarget, code: string) =>
+    await sql`update publish_tasks set status = 'failed', error_code = ${code} where target_id = ${targetId}`;
+  await fail(x, "rate_limited");
+  await fail(bluesky, "platform_quota");
+  await fail(telegram, "content_rejected");
+  expect(await fixture.readWaits(x, bluesky, telegram)).toEqual([]);
+  await sql`
+    insert into account_breakers (account_id, workspace_id, not_before)
+    values (${x.accountId}, ${workspaceId}, ${LATER}), (${telegram.accountId}, ${workspaceId}, ${LATER})`;
+  await sql`
+    insert into platform_limits (platform, until, code, message)
+    values ('bluesky', ${LATER}, 'platform_quota', 'no points are left')`;
+  const waits = await fixture.readWaits(x, bluesky, telegram);
+  const until = timestampFromDate(LATER);
+  expect(waits.toSorted((a, b) => (a.kind < b.kind ? -1 : 1))).toMatchObject([
+    { targetId: x.targetId, kind: "held_account", until },
+    { targetId: bluesky.targetId, kind: "platform_limit", until, reason: "no points are left" },
   ]);
 });
 

@@ -52,6 +52,18 @@ export const automationsApi = {
       queryFn: ({ signal }) => tryOn(body, signal),
       placeholderData: keepPreviousData,
     }),
+  /** A stored rule on the comments of a post, newest first; nothing is stored or sent. */
+  past: ({ id, updatedAt }: AutomationRule, mediaId: string) =>
+    infiniteQueryOptions({
+      queryKey: ["trial", "past", id, updatedAt, mediaId],
+      queryFn: ({ pageParam, signal }) => {
+        const cursor = pageParam === "" ? {} : { cursor: pageParam };
+        return api.previewBackfill({ ruleId: id, mediaId, ...cursor }, { signal });
+      },
+      initialPageParam: "",
+      getNextPageParam: ({ nextCursor }) => nextCursor,
+      enabled: mediaId !== "",
+    }),
   /** Each answer of a trial says whether the operator has enabled sending. */
   sending: () =>
     queryOptions({

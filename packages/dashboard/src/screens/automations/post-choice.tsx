@@ -1,15 +1,13 @@
-import { useQueries, useQuery } from "@tanstack/react-query";
-import { api } from "../../api/api.ts";
 import { Checkbox } from "../../kit/field.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Time } from "../../kit/time.tsx";
 import { langOf } from "../../posts/lang-of.ts";
-import { postsApi } from "../../posts/posts-api.ts";
 import { titleOf } from "../../posts/title-of.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
 import { automationsWords } from "./automations-words.ts";
 import css from "./automations.module.css";
+import { usePublished } from "./use-published.ts";
 
 interface PostChoiceProps {
   readonly accountId: string;
@@ -77,23 +75,4 @@ function PostList({ accountId, chosen, onChange }: PostListProps) {
       ))}
     </ul>
   );
-}
-
-/** Lists of posts do not name the platform's ids, so that each of the newest ones is read. */
-function usePublished(accountId: string) {
-  const list = useQuery({
-    queryKey: ["post", "list", "published-for-rules"],
-    queryFn: ({ signal }) => api.listPosts({ status: "published", limit: 20 }, { signal }),
-  });
-  const ids = list.data?.posts
-    .filter(({ targets }) => targets.some((target) => target.accountId === accountId))
-    .map(({ id }) => id);
-  const read = useQueries({ queries: (ids ?? []).map((id) => postsApi.post(id)) });
-  const posts = read.flatMap(({ data }) => {
-    const target = data?.post.targets.find((one) => one.accountId === accountId);
-    const mediaId = target?.externalId ?? null;
-    if (data === undefined || target === undefined || mediaId === null) return [];
-    return [{ mediaId, content: data.post.content, at: target.publishedAt }];
-  });
-  return { posts, isPending: list.isPending || read.some(({ isPending }) => isPending) };
 }

@@ -72,7 +72,7 @@ export function RuleEditor({ rule, written, onMade, onClosed }: RuleEditorProps)
         <RuleFields draft={draft} isNew={rule === undefined} faults={shown} onChange={write} />
       </fieldset>
       {writes.error !== null && <ErrorNotice error={writes.error} title={words.notSaved} />}
-      <TryIt draft={draft} />
+      <TryIt draft={draft} rule={rule} isChanged={isChanged} />
     </Card>
   );
 }

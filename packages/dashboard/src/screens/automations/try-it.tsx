@@ -1,3 +1,4 @@
+import type { AutomationRule } from "@postrider/client";
 import type { TriedRuleJson } from "@postrider/rest/dashboard/automations";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useId, useState } from "react";
@@ -9,6 +10,7 @@ import { useWords } from "../../words/use-words.ts";
 import { automationsApi } from "./automations-api.ts";
 import { automationsWords } from "./automations-words.ts";
 import css from "./automations.module.css";
+import { PastCommentsButton } from "./past-comments.tsx";
 import type { RuleDraft } from "./rule-draft.ts";
 
 /** Each trial is a request. */
@@ -23,8 +25,15 @@ function useRested(text: string): string {
   return rested;
 }
 
+interface TryItProps {
+  readonly draft: RuleDraft;
+  /** As it is saved; undefined for one that does not exist yet. */
+  readonly rule: AutomationRule | undefined;
+  readonly isChanged: boolean;
+}
+
 /** Shows what the rule, as it is written now, does with one text. */
-export function TryIt({ draft }: { readonly draft: RuleDraft }) {
+export function TryIt({ draft, rule, isChanged }: TryItProps) {
   const words = useWords(automationsWords);
   const id = useId();
   const [text, setText] = useState("");
@@ -46,6 +55,7 @@ export function TryIt({ draft }: { readonly draft: RuleDraft }) {
       <div role="status" className="stack-s">
         {isWritten && <Trial draft={draft} text={rested} />}
       </div>
+      {rule && <PastCommentsButton rule={rule} isChanged={isChanged} />}
     </div>
   );
 }

@@ -217,9 +217,5 @@ function useRowKeys(
     if (!isNarrow || view.comment !== undefined) onShow({ comment: next.id }, true);
     rowOf(next.id)?.focus();
   };
-  useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    "/": () => document.querySelector<HTMLElement>("[data-filters] button")?.focus(),
-  });
+  useKeys({ j: () => move(1), k: () => move(-1) });
 }

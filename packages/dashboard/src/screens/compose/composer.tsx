@@ -48,7 +48,7 @@ function useComposer(props: ComposerProps) {
   const words = useWords(composeWords);
   const [, navigate] = useLocation();
   const [base, setBase] = useState(props.base);
-  const { handle, restart } = useOwnDraft(props);
+  const { name, handle, restart } = useOwnDraft(props);
   const check = useCheck(handle.draft);
   const slot = useNextSlot();
   const send = useSend({
@@ -76,7 +76,7 @@ function useComposer(props: ComposerProps) {
     faults,
     isChecked: check.isCurrent,
   });
-  const media = useMedia(composition, base?.post);
+  const media = useMedia({ composition, name, post: base?.post });
   const leave = () => navigate(base === undefined ? "/posts" : `/posts/${base.post.id}`);
   useCleanAddress(props.seed);
   useKeys({ escape: (event) => leaveOnEscape(event, leave) });
@@ -161,12 +161,11 @@ function useOwnDraft({ base, seed, from, handed, writers }: ComposerProps) {
   const { zone } = useSettings();
   const slot = base === undefined ? slotOf(seed) : base.post.id;
   const facts = { seed, from, handed, writers, zone };
-  const handle = useDraft(draftName(workspace.id, slot), (kept) =>
-    beginDraft(kept, { ...facts, base }),
-  );
+  const name = draftName(workspace.id, slot);
+  const handle = useDraft(name, (kept) => beginDraft(kept, { ...facts, base }));
   const restart = (version: PostVersion | undefined) =>
     handle.change(() => beginDraft(undefined, { ...facts, base: version }));
-  return { handle, restart };
+  return { name, handle, restart };
 }
 
 /**

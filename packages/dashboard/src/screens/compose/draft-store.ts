@@ -1,5 +1,5 @@
 import { DRAFTS } from "../../session/kept-texts.ts";
-import type { Draft } from "./draft.ts";
+import { type Draft, type DraftMedia, withReadyMedia } from "./draft.ts";
 
 type Storage = Pick<globalThis.Storage, "getItem" | "setItem" | "removeItem">;
 
@@ -41,6 +41,18 @@ export function keepDraft(storage: Storage, name: string, draft: Draft): boolean
   } catch {
     return false;
   }
+}
+
+/** For a file that is ready while no screen shows its draft. A draft that was sent takes none. */
+export function keepReadyMedia(
+  storage: Storage,
+  name: string,
+  media: DraftMedia,
+  orders: ReadonlyMap<string, number>,
+): void {
+  const draft = readDraft(storage, name);
+  if (draft === undefined) return;
+  keepDraft(storage, name, { ...withReadyMedia(draft, media, orders), keptAt: Date.now() });
 }
 
 /** When a composer is left before anything was written; else each one would stay for ever. */

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { draftName, dropDraft, dropUnwritten, keepDraft, readDraft } from "./draft-store.ts";
+import {
+  draftName,
+  dropDraft,
+  dropUnwritten,
+  keepDraft,
+  keepReadyMedia,
+  readDraft,
+} from "./draft-store.ts";
 import {
   type Draft,
   emptyDraft,
@@ -34,6 +41,22 @@ test("a draft that is read again after a reload has the same text and the same k
   expect(readDraft(storage, name)).toEqual(draft);
   dropDraft(storage, name);
   expect(readDraft(storage, name)).toBeUndefined();
+});
+
+test("a file that is ready while its draft is not shown is kept in it in its order, and in none that was sent", () => {
+  const storage = memory();
+  const orders = new Map([
+    ["first", 1],
+    ["second", 2],
+  ]);
+  keepDraft(storage, "new", draft);
+  for (const id of ["second", "first"]) keepReadyMedia(storage, "new", file(id), orders);
+  const kept = readDraft(storage, "new");
+  expect(kept?.media.map(({ id }) => id)).toEqual(["first", "second"]);
+  expect(kept?.keptAt).toBeGreaterThan(0);
+  dropDraft(storage, "new");
+  keepReadyMedia(storage, "new", file("third"), orders);
+  expect(storage.kept.size).toBe(0);
 });
 
 test("a draft in which nothing was written goes with its composer, and a written one stays", () => {

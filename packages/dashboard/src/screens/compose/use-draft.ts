@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { isUploading } from "../../media/use-uploads.ts";
 import { useWritten } from "../../session/written-text.ts";
 import { dropDraft, dropUnwritten, keepDraft, parseDraft, readDraft } from "./draft-store.ts";
 import { type Draft, textsOf } from "./draft.ts";
@@ -46,7 +47,14 @@ export function useDraft(name: string, begin: (kept: Draft | undefined) => Draft
         isGone: changed === undefined,
       }));
     };
-    const leave = () => dropUnwritten(localStorage, name);
+    const leave = () => {
+      if (!isUploading(name)) dropUnwritten(localStorage, name);
+    };
+    // A file can have become ready since the draft was read.
+    const kept = readDraft(localStorage, name);
+    setHeld((held) =>
+      kept !== undefined && kept.keptAt > held.draft.keptAt ? { ...held, draft: kept } : held,
+    );
     addEventListener("storage", follow);
     addEventListener("pagehide", leave);
     return () => {

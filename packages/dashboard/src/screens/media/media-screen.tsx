@@ -38,14 +38,17 @@ export function MediaScreen() {
   const [kind, setKind] = useState<"both" | "video">("both");
   const client = useQueryClient();
   const library = useInfiniteQuery(mediaApi.library(toFilter(show, kind)));
-  const uploads = useUploads(() => void client.invalidateQueries({ queryKey: ["media"] }));
+  const uploads = useUploads(
+    "library",
+    () => void client.invalidateQueries({ queryKey: ["media"] }),
+  );
   const showAll = () => {
     setShow("all");
     setKind("both");
   };
   return (
     <Page title={words.title} actions={canWrite && <AddActions uploads={uploads} />}>
-      <div className="filters scroll">
+      <div className="filters scroll" data-filters>
         <Segments
           label={words.show}
           value={show}

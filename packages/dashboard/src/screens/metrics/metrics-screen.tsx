@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
-import { classNames } from "../../kit/class-names.ts";
 import { EmptyState, Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
@@ -73,7 +72,7 @@ function Filters({ choice, details, postId }: FiltersProps) {
   const texts = new Map([...details.values()].map(({ postId: id, text }) => [id, text]));
   if (chosen) texts.set(chosen.id, chosen.content);
   return (
-    <div className={classNames("filters", "scroll")}>
+    <div className="filters scroll" data-filters>
       <Select
         label={words.post}
         className={css.post}

@@ -43,6 +43,12 @@ export const detailEn = {
     `A limit of ${platform} is used up. It goes out when it begins anew.`,
   waitsAccount: (platform: string) =>
     `The account is held back: it reached a limit of ${platform}, or failed several times in a row. It goes on by itself.`,
+  waitsUntil: {
+    platform_limit: (time: string, left: string) => `That is ${left}: ${time}.`,
+    held_account: (time: string, left: string) => `That is ${left}: ${time}.`,
+    held_platform: (time: string, left: string) => `The next try is ${left}: ${time}.`,
+    next_attempt: (time: string, left: string) => `The next try is ${left}: ${time}.`,
+  },
   running: "now",
   published: "Published",
   noAnswer: "It is not known whether it was published.",
@@ -131,6 +137,12 @@ const detailKo: typeof detailEn = {
   waitsLimit: (platform) => `${platform}의 한도를 모두 사용했습니다. 한도가 갱신되면 게시됩니다.`,
   waitsAccount: (platform) =>
     `이 계정은 ${platform}의 한도에 이르렀거나 여러 번 연속으로 실패하여 게시가 잠시 미뤄졌습니다. 자동으로 다시 진행됩니다.`,
+  waitsUntil: {
+    platform_limit: (time, left) => `${left}입니다: ${time}.`,
+    held_account: (time, left) => `${left}입니다: ${time}.`,
+    held_platform: (time, left) => `${left} 다시 시도합니다: ${time}.`,
+    next_attempt: (time, left) => `${left} 다시 시도합니다: ${time}.`,
+  },
   running: "진행 중",
   published: "게시됨",
   noAnswer: "게시되었는지 알 수 없습니다.",

@@ -13,9 +13,10 @@ import { isPlanned } from "../../posts/move-post.ts";
 import { useMoveLabel } from "../../posts/use-move-label.ts";
 import { useCan } from "../../session/session-context.ts";
 import { ownZone, useSettings } from "../../settings/settings.ts";
-import { clockElsewhere, clockWithMsOf } from "../../time/format-time.ts";
+import { clockElsewhere, clockWithMsOf, durationOf } from "../../time/format-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
 import { placeOf } from "../../time/place-names.ts";
+import { kitWords } from "../../words/kit-words.ts";
 import { useWords } from "../../words/use-words.ts";
 import { postsWords } from "../posts/posts-words.ts";
 import { detailWords } from "./detail-words.ts";
@@ -86,11 +87,14 @@ function Due({ at }: { readonly at: string | null }) {
 /** With the delay against its time, where there is one. */
 function Started({ post, at }: { readonly post: PostDetail; readonly at: string }) {
   const { zone } = useSettings();
+  const { distance } = useWords(kitWords);
   const delay = post.scheduledAt === null ? null : Date.parse(at) - Date.parse(post.scheduledAt);
   return (
     <span className="num">
       {clockWithMsOf(toZoned(at, zone))}{" "}
-      {delay !== null && delay >= 0 && <span className="muted xs">+{delay} ms</span>}
+      {delay !== null && delay >= 0 && (
+        <span className="muted xs">+{durationOf(delay, distance)}</span>
+      )}
     </span>
   );
 }
@@ -104,7 +108,6 @@ function Actions({ post }: { readonly post: PostDetail }) {
     ["published", "delete_failed"].includes(status),
   ).length;
   const canMove = isPlanned(post);
-  const canDelete = canMove || ["published", "partial", "failed"].includes(post.status);
   if (!useCan()("posts:write")) return <p className="xs muted">{words.readOnly}</p>;
   return (
     <div className="row wrap">
@@ -113,7 +116,7 @@ function Actions({ post }: { readonly post: PostDetail }) {
           {move}
         </Button>
       )}
-      {canDelete && (
+      {post.status !== "cancelled" && (
         <Button kind="danger" icon={Trash2} onClick={() => setOpen("delete")}>
           {published === 0 ? words.delete : words.deleteFrom(published)}
         </Button>

@@ -9,7 +9,9 @@ import { AccountWho } from "../../posts/account-who.tsx";
 import { tileStatusOf } from "../../posts/tile-status.ts";
 import { useSettings } from "../../settings/settings.ts";
 import { clockWithSecondsOf } from "../../time/format-time.ts";
+import { useNearTime } from "../../time/near-time.ts";
 import { toZoned } from "../../time/place-in-zone.ts";
+import { useNow } from "../../time/use-now.ts";
 import { useWords } from "../../words/use-words.ts";
 import { AttemptRail } from "./attempt-rail.tsx";
 import { detailWords } from "./detail-words.ts";
@@ -27,16 +29,20 @@ const QUIET: ReadonlySet<string> = new Set([
   "deleted",
 ]);
 
+const MOVING: ReadonlySet<string> = new Set(["pending", "publishing"]);
+
 /** One account of a post. Open from the start where there is something to say. */
 export function TargetRow({ post, target, words, isFirst }: TargetProps) {
   const labels = useWords(detailWords);
   const { accountId, username, platform, error } = target;
-  const status = waitsForNextAttempt(target, words)
+  const isWaiting = isHeld(target, words) || waitsForNextAttempt(target, words);
+  const status = isWaiting
     ? "pending"
     : tileStatusOf(post.status, { ...target, errorCode: error?.code ?? null });
   const attempts = post.attempts.filter((attempt) => attempt.accountId === accountId);
   const [choice, setChoice] = useState<boolean>();
-  const isOpen = choice ?? (!QUIET.has(status) && (attempts.length > 0 || error !== null));
+  const saysMore = attempts.length > 0 || error !== null || isWaiting;
+  const isOpen = choice ?? (!QUIET.has(status) && saysMore);
   const id = useId();
   return (
     <div className={classNames(css.target, css[status])}>
@@ -68,27 +74,48 @@ export function TargetRow({ post, target, words, isFirst }: TargetProps) {
   );
 }
 
+const HOLDS: ReadonlySet<string | undefined> = new Set([
+  "pause",
+  "held_platform",
+  "platform_limit",
+  "held_account",
+]);
+
+/** Whether something holds it back, such as a limit or a pause, for which the row has words. */
+function isHeld({ status }: PostTarget, words: TargetWords | undefined): boolean {
+  return MOVING.has(status) && HOLDS.has(words?.waitsFor?.kind);
+}
+
 /** Between two attempts nothing is under way on the platform, and a ring that turns would lie. */
 function waitsForNextAttempt(
   { status, nextAttemptAt, attemptCount }: PostTarget,
   words: TargetWords | undefined,
 ): boolean {
   if (nextAttemptAt === null || attemptCount === 0) return false;
-  return ["pending", "publishing"].includes(status) && words?.waitsFor?.kind !== "outcome";
+  return MOVING.has(status) && words?.waitsFor?.kind !== "outcome";
 }
 
 /** At the end of the row: what is seen of a publication, or when it goes on. */
 function Right({ post, target, words }: Omit<TargetProps, "isFirst">): ReactNode {
   const labels = useWords(detailWords);
-  const { zone } = useSettings();
   const { status, nextAttemptAt, platform } = target;
   if (words?.waitsFor?.kind === "outcome")
     return <span className="muted sm">{labels.looking(PLATFORMS[platform].name)}</span>;
   if (status === "published") return <Publication post={post} target={target} />;
   if (nextAttemptAt === null || !waitsForNextAttempt(target, words)) return null;
+  return <NextTry at={nextAttemptAt} />;
+}
+
+/** To the second on the same day, where the other times of the row are. */
+function NextTry({ at }: { readonly at: string }) {
+  const labels = useWords(detailWords);
+  const { zone } = useSettings();
+  const nearTime = useNearTime();
+  const zoned = toZoned(at, zone);
+  const isToday = zoned.toPlainDate().equals(useNow().toZonedDateTimeISO(zone).toPlainDate());
   return (
     <span className="muted sm num">
-      {labels.nextTry(clockWithSecondsOf(toZoned(nextAttemptAt, zone)))}
+      {labels.nextTry(isToday ? clockWithSecondsOf(zoned) : nearTime(at))}
     </span>
   );
 }

@@ -7,14 +7,16 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { type Status, StatusIcon } from "../../kit/status.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useAct } from "../../kit/use-act.ts";
-import { retryOf, retryPost } from "../../posts/failed-targets.ts";
+import { isRetryable, retryPost } from "../../posts/failed-targets.ts";
 import { postWords } from "../../posts/post-words.ts";
 import { postsApi } from "../../posts/posts-api.ts";
 import { tileStatusOf } from "../../posts/tile-status.ts";
 import { useCan } from "../../session/session-context.ts";
+import { useNow } from "../../time/use-now.ts";
 import { useWords } from "../../words/use-words.ts";
 import { detailWords, type detailEn } from "./detail-words.ts";
 import css from "./post.module.css";
+import type { TargetWords } from "./target-props.ts";
 import { TargetRow } from "./target-row.tsx";
 
 /** What needs a person first, then what is under way, then what is done. */
@@ -60,7 +62,7 @@ export function TargetsCard({ post }: { readonly post: PostDetail }) {
       mark={mark && <StatusIcon status={mark as Status} />}
       title={title}
       aside={isUnsettled && isSome ? words.neverAgain : undefined}
-      actions={mark && <RetryAll post={post} hurt={hurt} />}
+      actions={mark && <RetryAll post={post} hurt={hurt} words={data?.targets ?? []} />}
     >
       {targets.map((target) => (
         <TargetRow
@@ -78,14 +80,21 @@ export function TargetsCard({ post }: { readonly post: PostDetail }) {
 interface RetryAllProps {
   readonly post: PostDetail;
   readonly hurt: readonly PostTarget[];
+  readonly words: readonly TargetWords[];
 }
 
 /** A retry that cannot help yet is offered quietly: nothing has changed since. */
-function RetryAll({ post, hurt }: RetryAllProps) {
+function RetryAll({ post, hurt, words: facts }: RetryAllProps) {
   const words = useWords(detailWords);
   const shared = useWords(postWords);
   const can = useCan();
-  const { count, helps } = retryOf(hurt);
+  const count = hurt.filter(isRetryable).length;
+  const now = useNow().epochMilliseconds;
+  const limited = facts.filter(({ waitsFor }) => Date.parse(waitsFor?.until ?? "") > now);
+  const helps = hurt.some(
+    ({ id, error }) =>
+      error?.retryable === true && !limited.some(({ targetId }) => targetId === id),
+  );
   const { run, isBusy, error } = useAct(async () => {
     showToast(shared.retried(await retryPost(post)));
   });

@@ -49,7 +49,6 @@ export function useListKeys(posts: readonly PostSummary[]): ReactNode {
     e: edit,
     m: () => setMoving(planned()),
     r: () => rowInFocus()?.querySelector<HTMLElement>('[data-key="r"]')?.click(),
-    "/": () => document.querySelector<HTMLElement>("[data-filters] button")?.focus(),
   });
   return moving && <MoveDialog post={moving} onClose={() => setMoving(undefined)} />;
 }

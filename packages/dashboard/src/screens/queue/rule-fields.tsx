@@ -3,7 +3,8 @@ import { ChevronDown, Globe, Plus, X } from "lucide-react";
 import { Button } from "../../kit/button.tsx";
 import { Checkbox, Field, FieldError, Input } from "../../kit/field.tsx";
 import { ZoneCombobox } from "../../kit/zone-combobox.tsx";
-import { useSettings } from "../../settings/settings.ts";
+import { hasForeignFields, type Language, useSettings } from "../../settings/settings.ts";
+import { fullDayOf } from "../../time/format-time.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
 import { queueWords, type queueEn } from "./queue-words.ts";
@@ -124,6 +125,7 @@ function Weekdays({ draft: { weekdays }, fault, set }: PartProps) {
 
 function Times({ draft: { times }, fault, set }: PartProps) {
   const words = useWords(queueWords);
+  const { language } = useSettings();
   const put = (index: number, time: string) => set({ times: times.with(index, time) });
   return (
     <fieldset>
@@ -139,6 +141,7 @@ function Times({ draft: { times }, fault, set }: PartProps) {
               value={time}
               onChange={({ target }) => put(index, target.value)}
             />
+            {hasForeignFields(language) && <span className="xs muted num">{time}</span>}
             <Button
               kind="ghost"
               icon={X}
@@ -189,11 +192,18 @@ function Zone({ draft: { timezone }, set }: PartProps) {
   );
 }
 
+/** The browser writes a date in the form of its own language. */
+function inWords(date: string, language: Language): string | undefined {
+  if (date === "") return undefined;
+  return fullDayOf(Temporal.PlainDate.from(date).toZonedDateTime("UTC"), language);
+}
+
 function Dates({ draft: { startsOn, endsOn }, fault, set }: PartProps) {
   const words = useWords(queueWords);
+  const { language } = useSettings();
   return (
     <div className={css.dates}>
-      <Field label={words.first}>
+      <Field label={words.first} hint={inWords(startsOn, language)}>
         {(control) => (
           <Input
             {...control}
@@ -203,7 +213,7 @@ function Dates({ draft: { startsOn, endsOn }, fault, set }: PartProps) {
           />
         )}
       </Field>
-      <Field label={words.last} error={fault}>
+      <Field label={words.last} hint={inWords(endsOn, language)} error={fault}>
         {(control) => (
           <Input
             {...control}

@@ -33,7 +33,7 @@ export function DeliveryFilters(props: DeliveryFiltersProps) {
   const events = Object.keys(words.events).map((type) => ({ value: type, label: type }));
   return (
     <>
-      <div className={`filters ${css.filters}`}>
+      <div className={`filters ${css.filters}`} data-filters>
         <Segments
           label={words.filter}
           value={filter.status}

@@ -143,6 +143,7 @@ interface WaitingTask {
   readonly accountId: string;
   readonly platform: string;
   readonly status: string;
+  readonly errorCode: string | null;
   readonly wakeAt: Date;
   readonly isDue: boolean;
 }
@@ -154,7 +155,7 @@ export async function listWaitingTasks(
   targetIds: readonly string[],
 ): Promise<readonly WaitingTask[]> {
   return await sql<WaitingTask[]>`
-    select distinct on (target_id) target_id, account_id, platform, status, wake_at, wake_at <= now() as is_due
+    select distinct on (target_id) target_id, account_id, platform, status, error_code, wake_at, wake_at <= now() as is_due
     from publish_tasks
     where target_id = any (${[...targetIds]}::uuid[])
     and workspace_id = ${workspaceId}

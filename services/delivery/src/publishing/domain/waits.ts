@@ -1,3 +1,5 @@
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+
 /** What holds publishing back, of which the first that applies is shown. */
 export interface WaitCauses {
   /** The data of the installation is a copy, or was restored. */
@@ -66,6 +68,13 @@ function waitByCause(
     return { kind: "pause", pause: pause.kind, until: null, ...withReason(pause.reason) };
   const held = causes.platforms.find((each) => each.platform === platform);
   if (held !== undefined) return { kind: "held_platform", until: held.probeAt };
+  return waitByLimit(causes, { accountId, platform });
+}
+
+function waitByLimit(
+  causes: WaitCauses,
+  { accountId, platform }: Pick<Place, "accountId" | "platform">,
+): Wait | undefined {
   const limit = causes.limits.find((each) => each.platform === platform);
   if (limit !== undefined)
     return { kind: "platform_limit", until: limit.until, ...withReason(limit.message) };
@@ -73,11 +82,25 @@ function waitByCause(
   return account === undefined ? undefined : { kind: "held_account", until: account.until };
 }
 
-/** Undefined for a task that is in work, has ended, or waits for nothing but its turn. */
-export function waitOf(
-  causes: WaitCauses,
-  task: Place & { readonly status: string; readonly wakeAt: Date; readonly isDue: boolean },
-): Wait | undefined {
+const LIMITS: ReadonlySet<string | null> = new Set<TargetErrorCode>([
+  "rate_limited",
+  "platform_quota",
+]);
+
+interface WaitingTask extends Place {
+  readonly status: string;
+  readonly errorCode: string | null;
+  readonly wakeAt: Date;
+  readonly isDue: boolean;
+}
+
+/**
+ * Undefined for a task that is in work, has ended, or waits for nothing but its turn. One that
+ * failed at a limit has the limit, as long as it lasts: until then a retry would wait.
+ */
+export function waitOf(causes: WaitCauses, task: WaitingTask): Wait | undefined {
+  if (task.status === "failed")
+    return LIMITS.has(task.errorCode) ? waitByLimit(causes, task) : undefined;
   if (task.status === "unknown" || task.status === "reconciling")
     return { kind: "outcome", until: task.isDue ? null : task.wakeAt };
   if (task.status !== "queued") return undefined;

@@ -68,7 +68,7 @@ interface TargetFacts {
   readonly seconds: readonly SecondPost[];
 }
 
-/** The targets of a post, with what those that have not ended wait for. */
+/** The targets of a post, with what they wait for. */
 function toPostTargets(
   post: PostDetailJson,
   { waits, seconds }: TargetFacts,
@@ -212,13 +212,18 @@ function registerTargets(api: FastifyInstance, deps: Deps): void {
   });
 }
 
+/** Whether a retry helps from a time on, which delivery may know. */
+function isRetriedLater({ error, platform, status }: PostTargetJson): boolean {
+  return error !== null && cureFor({ ...error, platform, status }).kind === "retry_later";
+}
+
 /** Only of targets about which there is something to ask. */
 async function readFacts(
   { publishingStatus }: Pick<Deps, "publishingStatus">,
   workspaceId: string,
   { targets }: PostDetailJson,
 ): Promise<TargetFacts> {
-  const open = targets.filter(({ status }) => status === "publishing");
+  const open = targets.filter((target) => target.status === "publishing" || isRetriedLater(target));
   const twice = targets.filter(({ error }) => error?.code === "duplicate_detected");
   const toRequest = (some: typeof targets) => ({
     workspaceId,

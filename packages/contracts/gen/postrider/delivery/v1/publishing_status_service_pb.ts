@@ -131,7 +131,7 @@ export const PublishingStatusService: GenService<{
     output: typeof GetPublishingStatusResponseSchema;
   },
   /**
-   * BatchGetWaits returns what targets wait for.
+   * BatchGetWaits returns what targets wait for, and the limits at which targets failed, as long as they last.
    * Errors: none specific to this RPC; targets of other workspaces, and those that wait for nothing but their turn, are left
    * out.
    */
