@@ -1,9 +1,14 @@
+import { Agent, fetch, type Response } from "undici";
+
+/** Browsers keep their connections for minutes, too. */
+const CONNECTIONS = new Agent({ keepAliveTimeout: 60_000 });
+
 /** What the screen of posts reads again when a post has changed. */
 const SHOWN = ["/api/v1/posts?limit=20", "/app/api/overview"];
 const CHANGES = /"type":"(?:post|resync)","id":null/;
 /** As in the dashboard's `live-events.ts`. */
 const GATHER_MS = 200;
-const SPREAD_MS = 50;
+const SPREAD_MS = 20;
 
 /**
  * A page of the dashboard that shows the posts: it follows the stream of hints, and reads what it
@@ -65,7 +70,10 @@ export class OpenPage {
   }
 
   #get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    const init = { headers: { cookie: this.#cookie, ...headers }, signal: this.#signal };
-    return fetch(`${this.#origin}${path}`, init);
+    return fetch(`${this.#origin}${path}`, {
+      headers: { cookie: this.#cookie, ...headers },
+      signal: this.#signal,
+      dispatcher: CONNECTIONS,
+    });
   }
 }

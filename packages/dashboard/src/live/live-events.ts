@@ -26,7 +26,7 @@ const REOPEN_AFTER_MS = 10_000;
 /** The server sends hints together; what follows at once is read with them. */
 const GATHER_MS = 200;
 /** All pages of a workspace get a hint at the same moment. */
-const SPREAD_MS = 50;
+const SPREAD_MS = 20;
 /** A page that nobody sees keeps the count in its title. */
 const HIDDEN_MS = 60_000;
 
