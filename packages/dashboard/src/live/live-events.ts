@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { sessionApi } from "../session/session-api.ts";
 import { createStore, useStore } from "../settings/create-store.ts";
+import { isTouched } from "./is-touched.ts";
 
 /** The kinds of hints, as `packages/rest/src/dashboard/events.ts` lists them. */
 const TYPES: readonly DashboardEventType[] = [
@@ -22,12 +23,12 @@ export type LiveState = "connecting" | "live" | "polling";
 const LOST_AFTER_MS = 5_000;
 const POLL_MS = 15_000;
 const REOPEN_AFTER_MS = 10_000;
-/** Events of this time are read together: a post on five accounts makes ten of them. */
-const GATHER_MS = 250;
-/** While changes do not end, what is shown is read again no more often than this. */
-const MAX_GATHER_MS = 5_000;
-/** After it, the next change is shown at once again. */
-const CALM_MS = 10_000;
+/** The server sends hints together; what follows at once is read with them. */
+const GATHER_MS = 200;
+/** All pages of a workspace get a hint at the same moment. */
+const SPREAD_MS = 20;
+/** A page that nobody sees keeps the count in its title. */
+const HIDDEN_MS = 60_000;
 
 const state = createStore<LiveState>("connecting");
 
@@ -36,52 +37,26 @@ export function useLiveState(): LiveState {
 }
 
 /**
- * Whether a query shows something that the hints say has changed. A key begins with a kind, and
- * then "list" or the id of one thing: a thing is read again only when it itself has changed.
+ * Gathers hints and has read again what they are about, on a page that nobody sees rarely, and as
+ * soon as it is seen.
  */
-export function isTouched(key: readonly unknown[], events: readonly DashboardEvent[]): boolean {
-  return events.some((event) => event.type === "resync" || touches(event, key));
-}
-
-const IN_OVERVIEW = new Set<DashboardEventType>(["post", "target", "account"]);
-
-function touches({ type, id, postId }: DashboardEvent, [kind, thing]: readonly unknown[]): boolean {
-  if (kind === "overview") return IN_OVERVIEW.has(type);
-  // A target is a part of its post.
-  const isTarget = type === "target";
-  if (kind !== (isTarget ? "post" : type)) return false;
-  const changed = isTarget ? (postId ?? null) : id;
-  return thing === undefined || thing === "list" || changed === null || thing === changed;
-}
-
-/**
- * How long events are gathered before they are read: longer each time while they go on, or the
- * pages of a busy workspace would use up the requests that all of its keys share.
- *
- * @param before How long it was the last time.
- * @param calmMs Since the last reading.
- */
-export function gatherTime(before: number, calmMs: number): number {
-  return calmMs >= CALM_MS ? GATHER_MS : Math.min(MAX_GATHER_MS, before * 2);
-}
-
-/** Hands events on together. */
-function createGatherer(read: (events: readonly DashboardEvent[]) => void) {
+function createGatherer(client: QueryClient) {
   let events: DashboardEvent[] = [];
   let timer: number | undefined;
-  let waitMs = GATHER_MS;
-  let readAt = Number.NEGATIVE_INFINITY;
-  const handOn = (): void => {
+  const read = (): void => {
+    clearTimeout(timer);
     const gathered = events;
-    [events, timer, readAt] = [[], undefined, performance.now()];
-    read(gathered);
+    [events, timer] = [[], undefined];
+    void client.invalidateQueries({ predicate: ({ queryKey }) => isTouched(queryKey, gathered) });
   };
   return {
     add: (event: DashboardEvent): void => {
       events.push(event);
-      if (timer !== undefined) return;
-      waitMs = gatherTime(waitMs, performance.now() - readAt);
-      timer = window.setTimeout(handOn, waitMs);
+      const waitMs = document.hidden ? HIDDEN_MS : GATHER_MS + Math.random() * SPREAD_MS;
+      timer ??= window.setTimeout(read, waitMs);
+    },
+    show: (): void => {
+      if (timer !== undefined && !document.hidden) read();
     },
     stop: (): void => clearTimeout(timer),
   };
@@ -98,9 +73,7 @@ function follow(client: QueryClient): () => void {
   let polling: number | undefined;
   let opening: number | undefined;
 
-  const events = createGatherer((gathered) => {
-    void client.invalidateQueries({ predicate: ({ queryKey }) => isTouched(queryKey, gathered) });
-  });
+  const events = createGatherer(client);
   const gather = ({ data }: MessageEvent<string>): void =>
     events.add(JSON.parse(data) as DashboardEvent);
   const poll = (): void => {
@@ -128,7 +101,9 @@ function follow(client: QueryClient): () => void {
     });
   };
   open();
+  document.addEventListener("visibilitychange", events.show);
   return () => {
+    document.removeEventListener("visibilitychange", events.show);
     source?.close();
     stopPolling();
     clearTimeout(opening);

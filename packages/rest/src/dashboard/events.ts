@@ -21,7 +21,10 @@ export type DashboardEventType = (typeof DASHBOARD_EVENT_TYPES)[number];
  */
 export interface DashboardEvent {
   readonly type: DashboardEventType;
-  /** Id of the changed object; null for `quota` and `resync`. */
+  /**
+   * Id of the changed object. Null: the lists and counts of its type have changed, and with `resync`
+   * everything may have.
+   */
   readonly id: string | null;
   /** Of targets and comments, where it is known. */
   readonly postId?: string;

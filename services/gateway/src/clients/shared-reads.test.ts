@@ -1,5 +1,5 @@
 import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createSharedReads } from "#src/clients/shared-reads.ts";
 
 /** Calls that end when the test says so. */
@@ -13,6 +13,10 @@ function recordCalls() {
   return { calls, read };
 }
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 test("equal reads that are asked while a call is under way are answered by one further call, which begins after it", async () => {
   const { calls, read } = recordCalls();
   const shared = createSharedReads<string>();
@@ -24,10 +28,24 @@ test("equal reads that are asked while a call is under way are answered by one f
   await expect.poll(() => calls.map(({ requestId }) => requestId)).toEqual(["a", "b,c"]);
   calls[1]?.resolve("after");
   expect(await Promise.all([second, third])).toEqual(["after", "after"]);
-  const alone = ask("d");
+});
+
+test("a read that is alone begins at once, and equal ones soon after it share one call although it has ended", async () => {
+  vi.useFakeTimers();
+  const { calls, read } = recordCalls();
+  const shared = createSharedReads<string>();
+  const first = shared("w", read);
+  calls[0]?.resolve("first");
+  expect(await first).toBe("first");
+  const soon = [shared("w", read), shared("w", read)];
+  expect(calls).toHaveLength(1);
+  await vi.advanceTimersByTimeAsync(25);
+  expect(calls).toHaveLength(2);
+  calls[1]?.resolve("second");
+  expect(await Promise.all(soon)).toEqual(["second", "second"]);
+  await vi.advanceTimersByTimeAsync(25);
+  void shared("w", read);
   expect(calls).toHaveLength(3);
-  calls[2]?.resolve("alone");
-  expect(await alone).toBe("alone");
 });
 
 test("a call that fails fails neither the next one nor reads of something else", async () => {

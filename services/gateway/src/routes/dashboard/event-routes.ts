@@ -2,7 +2,6 @@ import type { DashboardEventType } from "@postrider/rest/dashboard/events";
 import { ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { CHECK_KEY_MS } from "#src/admission/admission-result.ts";
 import { HintSource } from "#src/clients/hint-source.ts";
 import { API_PATH, DASHBOARD_API_PATH } from "#src/routes/api-paths.ts";
 import {
@@ -94,17 +93,10 @@ function registerStream(app: FastifyInstance, streams: EventStreams): void {
     // Closed while the request was admitted: no event would remove the stream.
     if (raw.destroyed) return;
     raw.writeHead(200, { ...reply.getHeaders(), ...HEADERS } as Record<string, string>);
-    const stream: OpenStream = { workspaceId, sessionId, response: raw };
-    const endIfOver = async (): Promise<void> => {
-      if (await hasEnded()) streams.end(stream);
-    };
-    const check = setInterval(() => void endIfOver(), CHECK_KEY_MS).unref();
+    const stream: OpenStream = { workspaceId, sessionId, hasEnded, response: raw };
     // Without a listener, an error of this connection would end the process.
     raw.on("error", () => undefined);
-    raw.once("close", () => {
-      clearInterval(check);
-      streams.remove(stream);
-    });
+    raw.once("close", () => streams.remove(stream));
     streams.add(stream);
   });
 }

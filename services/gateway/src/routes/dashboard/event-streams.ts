@@ -5,6 +5,8 @@ import {
   type DashboardEvent,
   type DashboardEventType,
 } from "@postrider/rest/dashboard/events";
+import { CHECK_KEY_MS } from "#src/admission/admission-result.ts";
+import { WorkspaceHints } from "#src/routes/dashboard/hint-pace.ts";
 
 /** Bounds on open streams, each of which holds a connection. */
 export interface StreamLimits {
@@ -14,6 +16,8 @@ export interface StreamLimits {
   /** A page that leaves more bytes unread is cut off, and connects again. */
   readonly maxUnreadBytes: number;
   readonly heartbeatMs: number;
+  /** How often the sessions are checked, all at the same moment: one call asks about many. */
+  readonly checkMs: number;
   /** How long hints are gathered before they are sent. */
   readonly gatherMs: number;
 }
@@ -24,18 +28,17 @@ export const STREAM_LIMITS: StreamLimits = {
   perProcess: 1_000,
   maxUnreadBytes: 64 * 1024,
   heartbeatMs: 25_000,
+  checkMs: CHECK_KEY_MS,
   gatherMs: 100,
 };
 
-/** More different hints of a workspace at once are replaced by one that says to read again. */
-const MAX_GATHERED = 200;
 const RESYNC: DashboardEvent = { type: "resync", id: null };
-const keyOf = ({ type, id }: DashboardEvent): string => `${type} ${id}`;
-const RESYNC_KEY = keyOf(RESYNC);
 
 export interface OpenStream {
   readonly workspaceId: string;
   readonly sessionId: string;
+  /** Whether its session is over. */
+  readonly hasEnded: () => Promise<boolean>;
   readonly response: Pick<
     ServerResponse,
     "write" | "end" | "destroy" | "writableLength" | "destroyed"
@@ -51,8 +54,8 @@ export class EventStreams {
   readonly #limits: StreamLimits;
   readonly #onWorkspaces: (workspaceIds: ReadonlySet<string>) => void;
   readonly #streams = new Map<string, Set<OpenStream>>();
-  readonly #gathered = new Map<string, Map<string, DashboardEvent>>();
-  #heartbeats: NodeJS.Timeout | undefined;
+  readonly #hints = new Map<string, WorkspaceHints>();
+  #timers: readonly NodeJS.Timeout[] = [];
   #count = 0;
 
   /** @param onWorkspaces Called with the workspaces that have streams when these change. */
@@ -82,7 +85,7 @@ export class EventStreams {
     const streams = known ?? new Set();
     this.#streams.set(stream.workspaceId, streams.add(stream));
     this.#count += 1;
-    this.#heartbeats ??= setInterval(() => this.#sendHeartbeats(), this.#limits.heartbeatMs);
+    if (this.#timers.length === 0) this.#startTimers();
     if (known === undefined) this.#tellWorkspaces();
     this.#write(stream, `retry: 3000\n\n${toText([RESYNC])}`);
   }
@@ -93,23 +96,23 @@ export class EventStreams {
     this.#count -= 1;
     if (streams.size > 0) return;
     this.#streams.delete(stream.workspaceId);
+    this.#hints.get(stream.workspaceId)?.stop();
+    this.#hints.delete(stream.workspaceId);
     this.#tellWorkspaces();
     if (this.#count > 0) return;
-    clearInterval(this.#heartbeats);
-    this.#heartbeats = undefined;
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
   }
 
   /** Does nothing for a workspace without streams. */
   send(workspaceId: string, event: DashboardEvent): void {
     if (!this.#streams.has(workspaceId)) return;
-    const gathered = this.#gathered.get(workspaceId);
-    const events = gathered ?? new Map<string, DashboardEvent>();
-    if (events.size >= MAX_GATHERED) events.clear();
-    const next = events.size === 0 && gathered !== undefined ? RESYNC : event;
-    if (!events.has(RESYNC_KEY)) events.set(keyOf(next), next);
-    if (gathered !== undefined) return;
-    this.#gathered.set(workspaceId, events);
-    setTimeout(() => this.#flush(workspaceId), this.#limits.gatherMs).unref();
+    const known = this.#hints.get(workspaceId);
+    const hints =
+      known ??
+      new WorkspaceHints(this.#limits.gatherMs, (events) => this.#sendNow(workspaceId, events));
+    if (known === undefined) this.#hints.set(workspaceId, hints);
+    hints.add(event);
   }
 
   sendHints(hints: readonly Hint[]): void {
@@ -149,11 +152,23 @@ export class EventStreams {
     return [...most];
   }
 
-  #flush(workspaceId: string): void {
-    const events = this.#gathered.get(workspaceId);
-    this.#gathered.delete(workspaceId);
-    const text = toText([...(events?.values() ?? [])]);
+  #sendNow(workspaceId: string, events: readonly DashboardEvent[]): void {
+    const text = toText(events);
     for (const stream of this.#streams.get(workspaceId) ?? []) this.#write(stream, text);
+  }
+
+  #startTimers(): void {
+    const { heartbeatMs, checkMs } = this.#limits;
+    this.#timers = [
+      setInterval(() => this.#sendHeartbeats(), heartbeatMs),
+      setInterval(() => this.#endThoseOver(), checkMs).unref(),
+    ];
+  }
+
+  #endThoseOver(): void {
+    for (const streams of this.#streams.values())
+      for (const stream of streams)
+        void stream.hasEnded().then((isOver) => isOver && this.end(stream));
   }
 
   #sendHeartbeats(): void {

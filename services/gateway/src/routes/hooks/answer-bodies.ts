@@ -7,9 +7,11 @@ import { matchesAny, toWeakTag } from "#src/http/entity-tags.ts";
 const MIN_BYTES = 8 * 1024;
 /**
  * Compression levels at which compressing a page of posts takes a few milliseconds of processor
- * time.
+ * time at most. A page of 20 posts takes Brotli 70 µs with this window, which is twice that of
+ * gzip, instead of 230 µs with its own and quality 4, and is 13 % larger.
  */
-const BROTLI_QUALITY = 4;
+const BROTLI_QUALITY = 1;
+const BROTLI_WINDOW_BITS = 16;
 const GZIP_LEVEL = 5;
 /**
  * Size in bytes up to which an answer is compressed in one call, which takes at most 1.5 ms.
@@ -32,7 +34,12 @@ export async function addCompression(api: FastifyInstance): Promise<void> {
     customTypes: /^application\/json/,
     encodings: ["br", "gzip"],
     globalDecompression: false,
-    brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
+    brotliOptions: {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+        [constants.BROTLI_PARAM_LGWIN]: BROTLI_WINDOW_BITS,
+      },
+    },
     zlibOptions: { level: GZIP_LEVEL },
   });
 }

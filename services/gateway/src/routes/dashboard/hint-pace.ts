@@ -1,0 +1,100 @@
+import type { DashboardEvent } from "@postrider/rest/dashboard/events";
+
+/** How often hints are sent while changes go on. */
+export interface HintPace {
+  readonly everyMs: number;
+  /** How often they are sent at once after a time without any. */
+  readonly atOnce: number;
+}
+
+/** The pages of a thing are few and a person waits at them; lists change with each thing. */
+const THINGS: HintPace = { everyMs: 2_000, atOnce: 6 };
+const LISTS: HintPace = { everyMs: 15_000, atOnce: 6 };
+
+/** More different hints at once are replaced by one that says to read again. */
+const MAX_GATHERED = 200;
+const RESYNC: DashboardEvent = { type: "resync", id: null };
+
+const keyOf = ({ type, id }: DashboardEvent): string => `${type} ${id}`;
+const RESYNC_KEY = keyOf(RESYNC);
+
+/** When the next hints are sent, and until when those sent so far use up the pace. */
+export function nextSending(
+  { everyMs, atOnce }: HintPace,
+  spentUntil: number,
+  earliest: number,
+): readonly [at: number, spentUntil: number] {
+  const at = Math.max(earliest, spentUntil - everyMs * (atOnce - 1));
+  return [at, Math.max(spentUntil, at) + everyMs];
+}
+
+type Send = (events: readonly DashboardEvent[]) => void;
+
+/** Gathers the hints that have one pace. */
+class Lane {
+  readonly #pace: HintPace;
+  readonly #gatherMs: number;
+  readonly #send: Send;
+  #events = new Map<string, DashboardEvent>();
+  #timer: NodeJS.Timeout | undefined;
+  #spentUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(pace: HintPace, gatherMs: number, send: Send) {
+    [this.#pace, this.#gatherMs, this.#send] = [pace, gatherMs, send];
+  }
+
+  add(event: DashboardEvent): void {
+    if (event.type === "resync") this.#events.clear();
+    if (!this.#events.has(RESYNC_KEY)) this.#events.set(keyOf(event), event);
+    if (this.#timer !== undefined) return;
+    const now = performance.now();
+    const [at, spentUntil] = nextSending(this.#pace, this.#spentUntil, now + this.#gatherMs);
+    this.#spentUntil = spentUntil;
+    this.#timer = setTimeout(() => this.#flush(), at - now).unref();
+  }
+
+  /** Whether there are so many that one says it better. */
+  get isFull(): boolean {
+    return this.#events.size >= MAX_GATHERED || this.#events.has(RESYNC_KEY);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    const events = [...this.#events.values()];
+    this.#events.clear();
+    this.#send(events);
+  }
+}
+
+/**
+ * The hints of one workspace. All of its pages get them at the same moment, and their equal reads
+ * are then answered together: a hundred pages that each kept a pace of their own would cost a
+ * hundred reads of everything. A hint with an id is for the pages of that thing; the lists of its
+ * kind get one without an id, more rarely, or the pages of a busy workspace would use up the
+ * requests that all of its keys share.
+ */
+export class WorkspaceHints {
+  readonly #things: Lane;
+  readonly #lists: Lane;
+
+  constructor(gatherMs: number, send: Send) {
+    this.#things = new Lane(THINGS, gatherMs, send);
+    this.#lists = new Lane(LISTS, gatherMs, send);
+  }
+
+  add(event: DashboardEvent): void {
+    if (event.id !== null) this.#things.add(this.#things.isFull ? RESYNC : event);
+    // A target is a part of its post.
+    const type = event.type === "target" ? "post" : event.type;
+    this.#lists.add({ type, id: null });
+  }
+
+  stop(): void {
+    this.#things.stop();
+    this.#lists.stop();
+  }
+}
