@@ -1,8 +1,8 @@
 /**
- * Measures what open pages of the dashboard cost: the CPU time of each process while posts are
- * published, with 100 sessions that show the list of posts and read it again when it changes, minus
- * the mean of that before and after them. `node bench/dashboard-sessions.ts [sessions] [seconds] [posts a second]`
- * prints a Markdown table.
+ * Measures what open pages of the dashboard cost while posts are published: the CPU time of each
+ * process with 100 sessions that show the list of posts and read it again when it changes, minus
+ * the mean of that before and after them.
+ * `node bench/dashboard-sessions.ts [sessions] [seconds] [posts a second]` prints a Markdown table.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { cpuSeconds } from "./measure.ts";

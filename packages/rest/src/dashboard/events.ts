@@ -22,7 +22,7 @@ export type DashboardEventType = (typeof DASHBOARD_EVENT_TYPES)[number];
 export interface DashboardEvent {
   readonly type: DashboardEventType;
   /**
-   * Id of the changed object. Null: the lists and counts of its type have changed, and with `resync`
+   * Id of the changed object. Null: the lists and counts of its type have changed; with `resync`
    * everything may have.
    */
   readonly id: string | null;

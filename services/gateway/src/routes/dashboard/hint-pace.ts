@@ -19,7 +19,7 @@ const keyOf = ({ type, id }: DashboardEvent): string => `${type} ${id}`;
 const RESYNC_KEY = keyOf(RESYNC);
 
 /** When the next hints are sent, and until when those sent so far use up the pace. */
-export function nextSending(
+function nextSending(
   { everyMs, atOnce }: HintPace,
   spentUntil: number,
   earliest: number,
