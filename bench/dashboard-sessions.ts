@@ -5,7 +5,7 @@
  * `node bench/dashboard-sessions.ts [sessions] [seconds] [posts a second]` prints a Markdown table.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { cpuSeconds } from "./measure.ts";
+import { cpuSecondsOfFamily } from "./measure.ts";
 import { OpenPage } from "./open-page.ts";
 import { startBenchSystem } from "./system.ts";
 
@@ -21,10 +21,11 @@ await using system = await startBenchSystem("postgres");
 const { local } = system;
 const { baseUrl, workspaceId } = local;
 const origin = new URL(baseUrl).origin;
-const pids = Object.entries(system.describe().services).map(([name, [first]]) => ({
-  name,
-  pid: first?.pid ?? 0,
-}));
+const { services, postgres } = system.describe();
+const pids = [
+  ...Object.entries(services).map(([name, [first]]) => ({ name, pid: first?.pid ?? 0 })),
+  { name: "postgres", pid: postgres?.pid ?? 0 },
+];
 const accountIds = local.accounts.filter(({ platform }) => platform === "x").map(({ id }) => id);
 
 async function createKey(): Promise<string> {
@@ -54,14 +55,14 @@ async function publish(milliseconds: number): Promise<void> {
 
 /** Milliseconds of CPU time a second of each process while posts are published. */
 async function measure(): Promise<ReadonlyMap<string, number>> {
-  const before = pids.map(({ pid }) => cpuSeconds(pid));
+  const before = pids.map(({ pid }) => cpuSecondsOfFamily(pid));
   const from = performance.now();
   await publish(SECONDS * 1000);
   const seconds = (performance.now() - from) / 1000;
   return new Map(
     pids.map(({ name, pid }, index) => [
       name,
-      ((cpuSeconds(pid) - (before[index] ?? 0)) * 1000) / seconds,
+      ((cpuSecondsOfFamily(pid) - (before[index] ?? 0)) * 1000) / seconds,
     ]),
   );
 }

@@ -74,6 +74,16 @@ export async function show(page: Page, path: string, base = page.url()): Promise
   await page.getByRole("heading", { level: 1 }).waitFor();
 }
 
+/** Waits for a text, and says what the page shows instead when it does not come. */
+export async function waitForText(page: Page, text: string): Promise<void> {
+  try {
+    await page.getByText(text).waitFor();
+  } catch (cause) {
+    const shown = await page.locator("body").innerText();
+    throw new Error(`The page does not say "${text}" but:\n${shown}`, { cause });
+  }
+}
+
 /**
  * Everything that this browser keeps where scripts can read it: both storages, databases, caches,
  * cookies, the name of the window, and the state of its history.

@@ -13,7 +13,7 @@ const FILE = join(import.meta.dirname, "../../../services/gateway/dashboard-rout
 const NOT_FOUND = "404 not_found";
 const INVALID_CURSOR = "400 invalid_cursor";
 /**
- * For filters and for positions in a list: an id of another workspace is no error there, and is as
+ * For filters and for positions in a list: an id of another workspace is not a error there, and is as
  * good as an invented id, because nothing of the caller's own has it.
  */
 const FINDS_NOTHING = "200";

@@ -27,7 +27,7 @@ const REOPEN_AFTER_MS = 10_000;
 const GATHER_MS = 200;
 /** All pages of a workspace get a hint at the same moment. */
 const SPREAD_MS = 20;
-/** A page that nobody sees keeps the count in its title. */
+/** A hidden page keeps the count in its title. */
 const HIDDEN_MS = 60_000;
 
 const state = createStore<LiveState>("connecting");
@@ -37,8 +37,8 @@ export function useLiveState(): LiveState {
 }
 
 /**
- * Gathers hints and has read again what they are about, on a page that nobody sees rarely, and as
- * soon as it is seen.
+ * Gathers hints and has read again what they are about: rarely while the page is hidden, and at
+ * once when it is shown.
  */
 function createGatherer(client: QueryClient) {
   let events: DashboardEvent[] = [];

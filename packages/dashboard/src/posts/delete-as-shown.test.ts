@@ -45,6 +45,7 @@ test("the deletion of a post that is being published says which accounts are not
     isPlanned: false,
     deleted: ["x"],
     kept: [],
+    unknown: [],
     stopped: ["bluesky", "bluesky"],
     neverSent: ["bluesky"],
   });
