@@ -13,8 +13,8 @@ const FILE = join(import.meta.dirname, "../../../services/gateway/dashboard-rout
 const NOT_FOUND = "404 not_found";
 const INVALID_CURSOR = "400 invalid_cursor";
 /**
- * For filters and for positions in a list: an id of another workspace is not a error there, and is as
- * good as an invented id, because nothing of the caller's own has it.
+ * For filters and for positions in a list: an id of another workspace is refused there as little as
+ * an invented one, because nothing of the caller's own has it.
  */
 const FINDS_NOTHING = "200";
 /** A machine with other work publishes slowly. */
