@@ -32,10 +32,6 @@ export interface TableRules {
 
 export type ImportRules = Readonly<Record<string, TableRules>>;
 
-function assertId(workspaceId: string): void {
-  assertWorkspaceId(workspaceId);
-}
-
 class RowImport {
   readonly #options: RowImportOptions;
   readonly #shapes = new Map<string, TableShape>();
@@ -108,20 +104,20 @@ export function createRowImportService(
   const rowImport = new RowImport(options);
   return {
     async prepareRowImport({ workspaceId }) {
-      assertId(workspaceId);
+      assertWorkspaceId(workspaceId);
       await rowImport.prepare(workspaceId);
       return {};
     },
     async importRows({ workspaceId, table, rows }) {
-      assertId(workspaceId);
+      assertWorkspaceId(workspaceId);
       return { leftOut: await rowImport.import(workspaceId, table, rows) };
     },
     async findImportedRows({ workspaceId, table, ids }) {
-      assertId(workspaceId);
+      assertWorkspaceId(workspaceId);
       return { ids: await rowImport.find(workspaceId, table, ids) };
     },
     async releaseRowImport({ workspaceId, isCopy }) {
-      assertId(workspaceId);
+      assertWorkspaceId(workspaceId);
       await rowImport.release(workspaceId, isCopy);
       return {};
     },

@@ -27,10 +27,6 @@ export interface SecretTransferOptions {
   readonly write: (tx: TransactionSql, workspaceId: string, content: unknown) => Promise<void>;
 }
 
-function assertId(workspaceId: string): void {
-  assertWorkspaceId(workspaceId);
-}
-
 /** The secrets of one workspace cannot be stored as those of another. */
 function purposeOf(workspaceId: string): string {
   return `secrets of the workspace ${workspaceId}`;
@@ -59,12 +55,12 @@ export function createSecretTransferService({
   });
   return {
     async getTransferKey({ workspaceId }) {
-      assertId(workspaceId);
+      assertWorkspaceId(workspaceId);
       await assertImporting(sql, workspaceId);
       return { publicKey: boxKeyOf(keys, purposeOf(workspaceId)) };
     },
     async sealSecrets({ workspaceId, publicKey, after }) {
-      assertId(workspaceId);
+      assertWorkspaceId(workspaceId);
       if (publicKey.length !== 32) throw invalidRequest([{ code: "invalid", path: "/publicKey" }]);
       if (!(await isFrozen(sql, workspaceId))) throw conflict("invalid_transition");
       const { content, next = "" } = await read(workspaceId, after);
@@ -76,7 +72,7 @@ export function createSecretTransferService({
       return { sealed: sealBox(publicKey, purposeOf(workspaceId), text), next };
     },
     async openSecrets({ workspaceId, sealed }) {
-      assertId(workspaceId);
+      assertWorkspaceId(workspaceId);
       const content = open(keys, workspaceId, sealed);
       const details = toDetails(boxKeyOf(keys, purposeOf(workspaceId)));
       await sql.begin(async (tx) => {

@@ -11,9 +11,9 @@ export const IMPORT_RULES: ImportRules = {
       permissions: list(50, text(200)),
       traits: record(10, text(200)),
     },
-    // The last grant of a login may have taken the workspace above its limits.
+    // Grants that name a connected account may have taken the workspace above its limits.
     max: [
-      { count: 2 * MAX_ACCOUNTS, where: "status <> 'disconnected'" },
+      { count: 3 * MAX_ACCOUNTS, where: "status <> 'disconnected'" },
       { count: MAX_KNOWN_ACCOUNTS + MAX_ACCOUNTS, where: "true" },
     ],
   },

@@ -3,6 +3,7 @@ import { isPlatformId } from "@postrider/platforms/platform-id";
 import {
   between,
   type ColumnCheck,
+  isInstant,
   list,
   oneOf,
   record,
@@ -57,7 +58,12 @@ export const IMPORT_RULES: ImportRules = {
   },
   comment_actions: {
     // A reply has at most 10,000 characters.
-    columns: { platform: isPlatformId, text: text(20_000) },
+    columns: {
+      platform: isPlatformId,
+      text: text(20_000),
+      // On Bluesky its author chooses it.
+      comment_created_at: isInstant,
+    },
   },
   webhook_subscriptions: {
     columns: {

@@ -142,11 +142,15 @@ async function failMissed(deps: LoopDeps): Promise<number> {
   return missed;
 }
 
-/** One post that was refused before, apart from the others. */
+/** Posts that were refused before, apart from the others. */
 async function retryRefused(deps: LoopDeps): Promise<boolean> {
-  return await deps.refused.retryFirst(
+  return await deps.refused.retry(
     async (ids) =>
       (await startDueBatch({ ...deps, ids })) + (await failMissedBatch({ ...deps, ids })),
+    async (ids) => [
+      ...(await listDuePosts(deps.sql, { ...deps, ids, limit: ids.length })),
+      ...(await listMissedPosts(deps.sql, { ...deps, ids, limit: ids.length })),
+    ],
   );
 }
 
@@ -180,7 +184,6 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
     isDue: (of) => isPostDue(of, floor.from),
     idleMs: IDLE_MS,
     work: async () => {
-      const hasRetried = await retryRefused({ ...options, refused });
       const since = floor.next(performance.now());
       const except = refused.list();
       const [next] = await nextDue(sql, since, except);
@@ -190,8 +193,8 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       const isLate = oldestMs !== null && oldestMs < 0;
       oldestDue.set({}, isLate ? new Date(Date.now() + oldestMs) : undefined);
       const deps = { ...options, refused, since, except };
-      if (dueMs <= 0 && (await startOrFail(deps, dueMs))) return true;
-      if (hasRetried) return true;
+      const hasBegun = dueMs <= 0 && (await startOrFail(deps, dueMs));
+      if ((await retryRefused({ ...options, refused })) || hasBegun) return true;
       const pauseMs = Math.min(IDLE_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
       wakesAt = Date.now() + pauseMs;
       return pauseMs;

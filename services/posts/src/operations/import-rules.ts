@@ -34,7 +34,7 @@ const MAX_CONTENT_BYTES = 260 * 1024;
 const MAX_MEDIA_BYTES = 16 * 1024;
 
 /** Each search reads all slots of the next year that are taken; a quota allows far fewer. */
-const MAX_TAKEN_SLOTS = 50_000;
+const MAX_TAKEN_SLOTS = 100_000;
 
 const OPTION: Readonly<Record<string, ColumnCheck>> = {
   content: text(MAX_CONTENT_BYTES),

@@ -6,20 +6,23 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 
 const LEFT_OUT_MS = 60_000;
 const MAX_LEFT_OUT = 20_000;
+const MAX_RETRIED = 1_024;
 
 /** Handles these posts in one transaction; null: those that are due. Returns their number. */
 type Work = (only: readonly string[] | null) => Promise<number>;
 
 /**
  * Posts that a job could not handle, although others of the same batch could. They are left out of
- * all batches, and each is tried again alone after a minute: in a batch, one that takes too long
- * would delay the others again and again.
+ * all batches, and are tried again apart after a minute: in a batch, one that takes too long would
+ * delay the others again and again.
  */
 export class RefusedPosts {
   readonly #posts = new BoundedMap<string, { readonly id: string; readonly at: number }>(
     MAX_LEFT_OUT,
   );
   readonly #logger: Logger;
+  #retrySize = 1;
+  #retryAt = Number.NEGATIVE_INFINITY;
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -29,12 +32,34 @@ export class RefusedPosts {
     return [...this.#posts.values()].map(({ id }) => id);
   }
 
-  /** Tries the post that was left out first again if that was a minute ago. */
-  async retryFirst(work: Work): Promise<boolean> {
-    const { value: first } = this.#posts.values().next();
-    if (first === undefined || performance.now() - first.at < LEFT_OUT_MS) return false;
-    this.#leaveOut(first.id);
-    await this.#handle([first.id], work);
+  /**
+   * Tries posts again that were left out a minute ago: one, and twice as many after each success,
+   * because what refused all of them may have passed. After a failure none is tried for a minute:
+   * one that takes too long keeps the others waiting, too.
+   *
+   * @param listDue Those of the posts that are still due: another replica may be at them.
+   */
+  async retry(
+    work: Work,
+    listDue: (ids: readonly string[]) => Promise<readonly string[]>,
+  ): Promise<boolean> {
+    const now = performance.now();
+    const oldest = [...this.#posts.values()].slice(0, this.#retrySize);
+    const ids = oldest.filter(({ at }) => now - at >= LEFT_OUT_MS).map(({ id }) => id);
+    if (ids.length === 0 || now < this.#retryAt) return false;
+    try {
+      const count = await work(ids);
+      const left = new Set(count < ids.length ? await listDue(ids) : []);
+      for (const id of ids)
+        if (left.has(id)) this.#leaveOut(id);
+        else this.#posts.delete(id);
+      this.#retrySize = Math.min(MAX_RETRIED, this.#retrySize * 2);
+    } catch (error) {
+      if (!isOfPosts(error, now)) throw error;
+      for (const id of ids) this.#refuse(id, error);
+      this.#retrySize = 1;
+      this.#retryAt = performance.now() + LEFT_OUT_MS;
+    }
     return true;
   }
 
@@ -47,8 +72,7 @@ export class RefusedPosts {
     try {
       return await work(null);
     } catch (error) {
-      const isTimedOut = isTooSlow(error, performance.now() - startedAt);
-      if (!isTimedOut && isTransientError(error)) throw error;
+      if (!isOfPosts(error, startedAt)) throw error;
     }
     return await this.#handle(await list(), work);
   }
@@ -57,19 +81,21 @@ export class RefusedPosts {
     this.#posts.set(id, { id, at: performance.now() });
   }
 
+  #refuse(id: string, error: unknown): void {
+    this.#leaveOut(id);
+    this.#logger.error(
+      { err: error, job: "start-due-posts", postId: id },
+      "a scheduled post could neither be started nor be marked as failed; the job start-due-posts tries again in a minute",
+    );
+  }
+
   async #handle(ids: readonly string[], work: Work): Promise<number> {
-    const handle = async (part: readonly string[]): Promise<number> => {
-      const count = await work(part);
-      for (const id of part) this.#posts.delete(id);
-      return count;
-    };
-    const counts = await inHalves(ids, handle, (id, error) => {
-      this.#leaveOut(id);
-      this.#logger.error(
-        { err: error, job: "start-due-posts", postId: id },
-        "a scheduled post could neither be started nor be marked as failed; the job start-due-posts tries again in a minute",
-      );
-    });
+    const counts = await inHalves(ids, work, (id, error) => this.#refuse(id, error));
     return counts.reduce((sum, count) => sum + count, 0);
   }
+}
+
+/** Others may be handled all the same. */
+function isOfPosts(error: unknown, startedAt: number): boolean {
+  return isTooSlow(error, performance.now() - startedAt) || !isTransientError(error);
 }

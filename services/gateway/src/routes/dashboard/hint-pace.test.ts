@@ -21,10 +21,11 @@ function sendWhile(everyMs: number, forMs: number) {
   return { hints, sent, things: timesOf(true), lists: timesOf(false) };
 }
 
-test("the changes of one post are sent within 100 ms, to its page and to lists", () => {
-  const { things, lists } = sendWhile(200, 1_000);
-  expect(things).toEqual([100, 300, 500, 700, 900]);
-  expect(lists).toEqual([100, 300, 500, 700, 900]);
+test("the changes of one post within 6 s are sent to its page, and every second to lists", () => {
+  const { things, lists } = sendWhile(1_000, 6_000);
+  expect(things).toEqual([100, 1_100, 2_100, 3_100, 4_100, 5_100]);
+  expect(lists).toEqual([100, 1_100, 2_100, 3_100, 4_100, 5_100]);
+  expect(sendWhile(200, 3_000).lists).toEqual([100, 1_100, 2_100]);
 });
 
 test("changes that do not end are sent every 2 s to the page of the thing, and every 15 s to lists", () => {

@@ -5,11 +5,13 @@ export interface HintPace {
   readonly everyMs: number;
   /** How often they are sent at once after a time without any. */
   readonly atOnce: number;
+  /** Between two of those: what ends on seven accounts within seconds is shown to its end. */
+  readonly gapMs: number;
 }
 
 /** The pages of a thing are few and a person waits at them; lists change with each thing. */
-const THINGS: HintPace = { everyMs: 2_000, atOnce: 6 };
-const LISTS: HintPace = { everyMs: 15_000, atOnce: 6 };
+const THINGS: HintPace = { everyMs: 2_000, atOnce: 6, gapMs: 200 };
+const LISTS: HintPace = { everyMs: 15_000, atOnce: 6, gapMs: 1_000 };
 
 /** More different hints at once are replaced by one that says to read again. */
 const MAX_GATHERED = 200;
@@ -38,6 +40,7 @@ class Lane {
   #events = new Map<string, DashboardEvent>();
   #timer: NodeJS.Timeout | undefined;
   #spentUntil = Number.NEGATIVE_INFINITY;
+  #sentAt = Number.NEGATIVE_INFINITY;
 
   constructor(pace: HintPace, gatherMs: number, send: Send) {
     [this.#pace, this.#gatherMs, this.#send] = [pace, gatherMs, send];
@@ -48,8 +51,9 @@ class Lane {
     if (!this.#events.has(RESYNC_KEY)) this.#events.set(keyOf(event), event);
     if (this.#timer !== undefined) return;
     const now = performance.now();
-    const [at, spentUntil] = nextSending(this.#pace, this.#spentUntil, now + this.#gatherMs);
-    this.#spentUntil = spentUntil;
+    const earliest = Math.max(now + this.#gatherMs, this.#sentAt + this.#pace.gapMs);
+    const [at, spentUntil] = nextSending(this.#pace, this.#spentUntil, earliest);
+    [this.#sentAt, this.#spentUntil] = [at, spentUntil];
     this.#timer = setTimeout(() => this.#flush(), at - now).unref();
   }
 
