@@ -24,4 +24,5 @@ test("a hint without an id changes the lists and counts of its kind, and a gap i
   expect(isTouched(["account", "list"], [posts])).toBe(false);
   expect(isTouched(["quota", "today"], [{ type: "quota", id: null }])).toBe(true);
   expect(isTouched(["post", "p1"], [{ type: "resync", id: null }])).toBe(true);
+  expect(isTouched(["trial", "past"], [{ type: "resync", id: null }])).toBe(false);
 });

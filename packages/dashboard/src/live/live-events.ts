@@ -1,9 +1,9 @@
 import type { DashboardEvent, DashboardEventType } from "@postrider/rest/dashboard/events";
-import type { QueryClient } from "@tanstack/react-query";
+import type { Query, QueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { sessionApi } from "../session/session-api.ts";
 import { createStore, useStore } from "../settings/create-store.ts";
-import { isTouched } from "./is-touched.ts";
+import { isLive, isTouched } from "./is-touched.ts";
 
 /** The kinds of hints, as `packages/rest/src/dashboard/events.ts` lists them. */
 const TYPES: readonly DashboardEventType[] = [
@@ -78,7 +78,8 @@ function follow(client: QueryClient): () => void {
     events.add(JSON.parse(data) as DashboardEvent);
   const poll = (): void => {
     state.set("polling");
-    polling ??= window.setInterval(() => void client.invalidateQueries(), POLL_MS);
+    const predicate = ({ queryKey }: Query) => isLive(queryKey);
+    polling ??= window.setInterval(() => void client.invalidateQueries({ predicate }), POLL_MS);
   };
   const stopPolling = (): void => {
     for (const timer of [losing, polling]) clearTimeout(timer);

@@ -4,7 +4,7 @@ import {
   BatchGetPostsResponseSchema,
   type BatchGetPostsRequest,
 } from "@postrider/contracts/posts/v1/post_service_pb";
-import { unavailable } from "@postrider/shared/errors";
+import { ServiceError, unavailable } from "@postrider/shared/errors";
 import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import { expect, test } from "vitest";
 import { createPostReader } from "#src/clients/post-reader.ts";
@@ -80,7 +80,7 @@ test("a failed batch call to the posts service fails the post reads of this batc
 
 test("a post that the posts service cannot read fails its own read, and none of those that share the call", async () => {
   const { reader } = createReader((refs) => {
-    if (refs.some(({ id }) => id === "p3")) throw new TypeError("row.media.map");
+    if (refs.some(({ id }) => id === "p3")) throw new ServiceError("internal", "internal_error");
     return refs;
   });
   const reads = Array.from({ length: 10 }, (_unused, index) => reader.get("w", `p${index}`, "en"));

@@ -2,7 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Locale } from "@postrider/rest/locale";
-import { isUnanswered, notFound } from "@postrider/shared/errors";
+import { ServiceError, notFound } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { addCount } from "@postrider/shared/limits/add-count";
 import {
@@ -124,7 +124,7 @@ class BatchingPostReader implements PostReader {
       }
       this.#defer(batch, deferredFrom);
     } catch (error) {
-      if (batch.length > 1 && !isUnanswered(error)) {
+      if (batch.length > 1 && isInternal(error)) {
         const middle = Math.ceil(batch.length / 2);
         await this.#read(batch.slice(0, middle));
         await this.#read(batch.slice(middle));
@@ -151,4 +151,9 @@ class BatchingPostReader implements PostReader {
 
 export function createPostReader(client: PostsClient): PostReader {
   return new BatchingPostReader(client);
+}
+
+/** Only of a fault in a row. What posts refuses as a whole it would refuse in parts, too. */
+function isInternal(error: unknown): boolean {
+  return error instanceof ServiceError && error.kind === "internal";
 }

@@ -48,11 +48,24 @@ test("after a calm minute the next changes are sent within 100 ms again", () => 
   ]);
 });
 
-test("a hint of a gap, and more than 200 changed things at once, are sent as one that says to read again", () => {
+const RESYNC: DashboardEvent = { type: "resync", id: null };
+
+test("a gap in the hints of a workspace is told once, and without hints for lists", () => {
   const { hints, sent } = sendWhile(1, 0);
-  for (let count = 0; count < 300; count += 1) hints.add({ type: "media", id: `m${count}` });
-  hints.add({ type: "resync", id: null });
+  hints.add({ type: "post", id: null });
+  for (let count = 0; count < 2; count += 1) hints.add(RESYNC);
+  hints.add({ type: "media", id: null });
   vi.advanceTimersByTime(100);
-  const resync = { type: "resync", id: null };
-  expect(sent.map(({ event }) => event)).toEqual([resync, resync]);
+  expect(sent.map(({ event }) => event)).toEqual([RESYNC]);
+});
+
+test("while more than 200 things change every 2 s, all pages are told to read again every 15 s at most", () => {
+  const { hints, sent } = sendWhile(1, 0);
+  for (let round = 0; round < 300; round += 1) {
+    for (let count = 0; count < 300; count += 1) hints.add({ type: "media", id: `m${count}` });
+    vi.advanceTimersByTime(2_000);
+  }
+  const resyncs = sent.filter(({ event }) => event.type === "resync");
+  expect(resyncs.length).toBeLessThanOrEqual(6 + 40);
+  expect(resyncs.length).toBeGreaterThan(38);
 });

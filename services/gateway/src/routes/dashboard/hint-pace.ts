@@ -13,7 +13,7 @@ export interface HintPace {
 const THINGS: HintPace = { everyMs: 2_000, atOnce: 6, gapMs: 200 };
 const LISTS: HintPace = { everyMs: 15_000, atOnce: 6, gapMs: 1_000 };
 
-/** More different hints at once are replaced by one that says to read again. */
+/** Of further things only the lists are told, and with them all pages to read again. */
 const MAX_GATHERED = 200;
 const RESYNC: DashboardEvent = { type: "resync", id: null };
 
@@ -57,9 +57,8 @@ class Lane {
     this.#timer = setTimeout(() => this.#flush(), at - now).unref();
   }
 
-  /** Whether there are so many that one says it better. */
   get isFull(): boolean {
-    return this.#events.size >= MAX_GATHERED || this.#events.has(RESYNC_KEY);
+    return this.#events.size >= MAX_GATHERED;
   }
 
   stop(): void {
@@ -91,7 +90,9 @@ export class WorkspaceHints {
   }
 
   add(event: DashboardEvent): void {
-    if (event.id !== null) this.#things.add(this.#things.isFull ? RESYNC : event);
+    if (event.id !== null)
+      if (this.#things.isFull) this.#lists.add(RESYNC);
+      else this.#things.add(event);
     // A target is a part of its post.
     const type = event.type === "target" ? "post" : event.type;
     this.#lists.add({ type, id: null });
