@@ -284,6 +284,13 @@ describe("when a request asks a backfill job for its next page,", () => {
     },
   );
 
+  test("a preview that the platform refuses for good is not asked for again at once", async () => {
+    automations.platform.beforePage = () => Promise.resolve(refused("content_rejected"));
+    await expect(
+      automations.rpc.previewBackfill({ workspaceId, ruleId, mediaId }),
+    ).rejects.toMatchObject({ reason: "unavailable", retryAfterMs: 60_000 });
+  });
+
   test("no backfill job is created when the platform fails at the first page", async () => {
     automations.platform.beforePage = () => Promise.resolve({ kind: "missing" });
     await expect(create()).rejects.toMatchObject({ reason: "not_found" });

@@ -52,7 +52,11 @@ export const automationsApi = {
       queryFn: ({ signal }) => tryOn(body, signal),
       placeholderData: keepPreviousData,
     }),
-  /** A stored rule on the comments of a post, newest first; nothing is stored or sent. */
+  /**
+   * A stored rule on the comments of a post, newest first; nothing is stored or sent. Each page is
+   * read from the platform, so nothing reads them again by itself, also not after a failure: what
+   * the platform refuses for good is answered as what it cannot answer now.
+   */
   past: ({ id, updatedAt }: AutomationRule, mediaId: string) =>
     infiniteQueryOptions({
       queryKey: ["trial", "past", id, updatedAt, mediaId],
@@ -63,6 +67,11 @@ export const automationsApi = {
       initialPageParam: "",
       getNextPageParam: ({ nextCursor }) => nextCursor,
       enabled: mediaId !== "",
+      retry: false,
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 0,
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
     }),
   /** Each answer of a trial says whether the operator has enabled sending. */
   sending: () =>

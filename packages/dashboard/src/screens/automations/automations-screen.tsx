@@ -12,14 +12,12 @@ import { useWords } from "../../words/use-words.ts";
 import { automationsApi } from "./automations-api.ts";
 import { automationsWords } from "./automations-words.ts";
 import css from "./automations.module.css";
+import { NEW } from "./held-drafts.ts";
 import { RuleEditor } from "./rule-editor.tsx";
 import { NewRuleButton, RuleList } from "./rule-list.tsx";
 import { Runs } from "./runs.tsx";
 import { useReplyingAccounts } from "./use-replying-accounts.ts";
 import { useWritten } from "./use-written.ts";
-
-/** The address names the rule that is open; `new` is one that does not exist yet. */
-const NEW = "new";
 
 export function AutomationsScreen() {
   const words = useWords(automationsWords);
@@ -41,6 +39,7 @@ export function AutomationsScreen() {
   );
 }
 
+/** The address names the rule that is open. */
 function Rules({ rules }: { readonly rules: readonly AutomationRule[] }) {
   const canWrite = useCan()("automations:write");
   const [parameters, setParameters] = useSearchParams();

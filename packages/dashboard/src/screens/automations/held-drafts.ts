@@ -1,8 +1,12 @@
+import { changedFields } from "../../api/changed-fields.ts";
 import { createKey } from "../../api/sending.ts";
 import type { RuleDraft } from "./rule-draft.ts";
 
-interface HeldDraft {
-  /** The rule as it was when its first change was written. */
+/** In place of an id: the rule that does not exist yet. */
+export const NEW = "new";
+
+export interface HeldDraft {
+  /** The rule as it was when the draft was written. */
   readonly opened: RuleDraft;
   readonly draft: RuleDraft;
 }
@@ -17,15 +21,26 @@ export interface Held {
   readonly isAsked?: boolean;
 }
 
-export function withDraft(held: Held, id: string, draft: RuleDraft, shown: RuleDraft): Held {
-  const opened = held.drafts[id]?.opened ?? shown;
+/** What is written to a rule as it is now: the other fields are as another person changed them. */
+export function draftOn(rule: RuleDraft, held: HeldDraft | undefined): RuleDraft {
+  return held === undefined ? rule : { ...rule, ...changedFields(held.opened, held.draft) };
+}
+
+/** @param draft Written to `opened`, with what was held. */
+export function withDraft(held: Held, id: string, { opened, draft }: HeldDraft): Held {
   return { ...held, drafts: { ...held.drafts, [id]: { opened, draft } } };
 }
 
+interface Saved {
+  /** What was held when it was saved. */
+  readonly held: HeldDraft | undefined;
+  readonly draft: RuleDraft;
+}
+
 /** After a draft was saved, only what was written since is held; without one, nothing is. */
-export function withoutDraft({ drafts }: Held, id: string, saved?: RuleDraft): Held {
-  const { [id]: own, ...others } = drafts;
-  const isKept = own !== undefined && saved !== undefined && own.draft !== saved;
-  const kept = isKept ? { ...others, [id]: { opened: saved, draft: own.draft } } : others;
-  return { drafts: kept, key: createKey() };
+export function withoutDraft(held: Held, id: string, saved?: Saved): Held {
+  const { [id]: own, ...others } = held.drafts;
+  const isKept = own !== undefined && saved !== undefined && own !== saved.held;
+  const kept = isKept ? { ...others, [id]: { opened: saved.draft, draft: own.draft } } : others;
+  return id === NEW ? { drafts: kept, key: createKey() } : { ...held, drafts: kept };
 }

@@ -48,7 +48,7 @@ interface PastCommentsProps {
 /** What a rule would have done with the comments of a post. */
 function PastComments({ rule, onClose }: PastCommentsProps) {
   const words = useWords(automationsWords);
-  const { posts, isPending } = usePublished(rule.accountId);
+  const { posts, isPending, error, refetch } = usePublished(rule.accountId);
   const [choice, setChoice] = useState<string>();
   const titles = new Map(posts.map(({ mediaId, content }) => [mediaId, titleOf(content)]));
   const options = (rule.mediaIds ?? [...titles.keys()]).map((id) => ({
@@ -59,9 +59,11 @@ function PastComments({ rule, onClose }: PastCommentsProps) {
   return (
     <Dialog wide title={words.pastTitle} onClose={onClose}>
       <p className="sm muted">{words.neverSends}</p>
-      {mediaId === undefined ? (
-        <p className="hint">{isPending ? words.loadingPosts : words.noPastPosts}</p>
-      ) : (
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {mediaId === undefined && error === null && (
+        <p className="hint">{isPending ? words.loadingPosts : words.noPosts}</p>
+      )}
+      {mediaId !== undefined && (
         <>
           <Select
             edge
@@ -86,10 +88,17 @@ function Comments({ rule, mediaId }: CommentsProps) {
   const words = useWords(automationsWords);
   const query = useInfiniteQuery(automationsApi.past(rule, mediaId));
   const { data, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const { isFetchNextPageError } = query;
   const items = data?.pages.flatMap((page) => page.comments);
   return (
     <>
-      {error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
+      {error !== null && (
+        <ErrorNotice
+          error={error}
+          title={words.pastFailed}
+          onRetry={() => void (isFetchNextPageError ? fetchNextPage() : refetch())}
+        />
+      )}
       {items === undefined && error === null && <Skeleton rows={3} />}
       {items && <Results items={items} />}
       {/* Each page is read from the platform: only a press reads on. */}

@@ -1,3 +1,4 @@
+import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Checkbox } from "../../kit/field.tsx";
 import { Segments } from "../../kit/segments.tsx";
 import { Time } from "../../kit/time.tsx";
@@ -43,7 +44,7 @@ interface PostListProps extends PostChoiceProps {
 
 function PostList({ accountId, chosen, onChange }: PostListProps) {
   const words = useWords(automationsWords);
-  const { posts, isPending } = usePublished(accountId);
+  const { posts, isPending, error, refetch } = usePublished(accountId);
   const known = new Set(posts.map(({ mediaId }) => mediaId));
   const others = chosen.filter((id) => !known.has(id));
   const toggle = (id: string) =>
@@ -51,7 +52,12 @@ function PostList({ accountId, chosen, onChange }: PostListProps) {
   return (
     <ul className={css.posts} aria-label={words.posts} data-fault="posts" tabIndex={-1}>
       {isPending && <li className="hint">{words.loadingPosts}</li>}
-      {!isPending && posts.length + others.length === 0 && (
+      {error !== null && (
+        <li>
+          <ErrorNotice error={error} onRetry={refetch} />
+        </li>
+      )}
+      {!isPending && error === null && posts.length + others.length === 0 && (
         <li className="hint">{words.noPosts}</li>
       )}
       {posts.map(({ mediaId, content, at }) => (

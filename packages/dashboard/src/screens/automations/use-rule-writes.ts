@@ -5,12 +5,13 @@ import { showToast } from "../../kit/toast.tsx";
 import { useWords } from "../../words/use-words.ts";
 import { automationsApi } from "./automations-api.ts";
 import { automationsWords } from "./automations-words.ts";
+import { draftOf } from "./rule-draft.ts";
 import type { Written } from "./use-written.ts";
 
 /** Saving, activating and pausing a rule. What is written stays until the server has taken it. */
 export function useRuleWrites(
   rule: AutomationRule | undefined,
-  { draft, opened, key, drop, settleKey }: Written,
+  { draft, key, drop, settleKey }: Written,
   onMade: (id: string) => void,
 ) {
   const words = useWords(automationsWords);
@@ -29,25 +30,29 @@ export function useRuleWrites(
       throw error;
     }
   };
-  const update = async (id: string, isActivated: boolean): Promise<void> => {
-    const changed = changedFields<Partial<typeof draft>>(opened, fields);
+  const update = async (of: AutomationRule, isActivated: boolean): Promise<void> => {
+    const changed = changedFields<Partial<typeof draft>>(draftOf(of), fields);
     const changes = { ...changed, ...(isActivated && { status: "active" as const }) };
-    if (!isEmpty(changes)) await automationsApi.update(id, changes);
+    if (isEmpty(changes)) {
+      drop();
+      return;
+    }
+    await automationsApi.update(of.id, changes);
     drop(draft);
     showToast(isActivated ? words.activated(fields.name) : words.saved);
   };
-  const pause = async (id: string): Promise<void> => {
+  const pause = async ({ id }: AutomationRule): Promise<void> => {
     const { name } = await automationsApi.update(id, { status: "paused" });
     showToast(words.paused(name));
   };
-  const ofRule = (act: (id: string) => Promise<void>) => () => {
-    if (rule !== undefined) write.mutate(() => act(rule.id));
+  const ofRule = (act: (of: AutomationRule) => Promise<void>) => () => {
+    if (rule !== undefined) write.mutate(() => act(rule));
   };
   return {
     isBusy: write.isPending,
     error: write.error,
-    save: rule === undefined ? () => write.mutate(create) : ofRule((id) => update(id, false)),
-    activate: ofRule((id) => update(id, true)),
+    save: rule === undefined ? () => write.mutate(create) : ofRule((of) => update(of, false)),
+    activate: ofRule((of) => update(of, true)),
     pause: ofRule(pause),
   };
 }

@@ -4,14 +4,13 @@ import { createKey, isUnanswered } from "../../api/sending.ts";
 import { useSession } from "../../session/session-context.ts";
 import { useLeaveGuard } from "../../session/use-leave-guard.ts";
 import { createStore, useStore } from "../../settings/create-store.ts";
-import { type Held, withDraft, withoutDraft } from "./held-drafts.ts";
+import { draftOn, type Held, withDraft, withoutDraft } from "./held-drafts.ts";
 import { draftOf, newDraft, type RuleDraft } from "./rule-draft.ts";
 import { useReplyingAccounts } from "./use-replying-accounts.ts";
 
 export interface Written {
+  /** The rule as it is now, with what was written. */
   readonly draft: RuleDraft;
-  /** The rule as it was before the draft was written. */
-  readonly opened: RuleDraft;
   /** The `Idempotency-Key` of the rule that is made next. */
   readonly key: string;
   /** The rules with changes that are not saved. */
@@ -39,12 +38,14 @@ export function useWritten(chosen: string, rule: AutomationRule | undefined): Wr
   const change = (next: (held: Held) => Held) =>
     store.set({ ...store.get(), [workspaceId]: next(store.get()[workspaceId] ?? first) });
   const shown = rule ? draftOf(rule) : newDraft(accounts[0]?.id ?? "");
+  const held = drafts[chosen];
   return {
-    ...(drafts[chosen] ?? { opened: shown, draft: shown }),
+    // Nobody else changes a rule that does not exist yet.
+    draft: rule ? draftOn(shown, held) : (held?.draft ?? shown),
     key,
     changed: new Set(Object.keys(drafts)),
-    write: (draft) => change((held) => withDraft(held, chosen, draft, shown)),
-    drop: (saved) => change((held) => withoutDraft(held, chosen, saved)),
+    write: (draft) => change((all) => withDraft(all, chosen, { opened: shown, draft })),
+    drop: (saved) => change((all) => withoutDraft(all, chosen, saved && { held, draft: saved })),
     settleKey: (error) =>
       change(({ drafts, key, isAsked }) =>
         isUnanswered(error, isAsked)

@@ -41,7 +41,7 @@ export const READS = new Semaphore({
 });
 
 /** Told to clients whose call the platform refused. */
-const REFUSED_RETRY_MS = 60_000;
+export const REFUSED_RETRY_MS = 60_000;
 /** Told to clients whose call the platform did not answer. */
 const NO_ANSWER_RETRY_MS = 5_000;
 

@@ -30,6 +30,7 @@ import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.
 import { toAutomationRun } from "#src/engagement/operations/list-automation-runs.ts";
 import { buildMatcher, matchTurns } from "#src/engagement/operations/match-comments.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
+import { REFUSED_RETRY_MS } from "#src/engagement/operations/read-platform.ts";
 import {
   assertRule,
   getLiveRule,
@@ -159,7 +160,7 @@ async function previewBackfill(
   const after = cursor === "" ? undefined : requireTextCursor(deps.cursorKeys, scope, cursor);
   const page = await readPastComments(deps, rule, { mediaId, after });
   if (page.kind === "missing") throw notFound();
-  if (page.kind === "refused") throw unavailable();
+  if (page.kind === "refused") throw unavailable(undefined, REFUSED_RETRY_MS);
   const { items, next } = page;
   return {
     items: items.map(toPreviewItem),
