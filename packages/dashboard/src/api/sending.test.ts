@@ -1,6 +1,6 @@
 import { PostriderError } from "@postrider/client";
 import { expect, test } from "vitest";
-import { isUnanswered, keyed } from "./sending.ts";
+import { isBlocked, isUnanswered, keyed } from "./sending.ts";
 
 function refusal(status: number, code: string, idempotencyKey?: string): PostriderError {
   const fields = { message: "any", details: [], requestId: null, retryAfterSeconds: null };
@@ -27,6 +27,18 @@ test("a repeated request is answered by what is decided after its key was looked
   expect(isUnanswered(refusal(422, "validation_failed"), true)).toBe(false);
   expect(isUnanswered(refusal(409, "account_reconnect_required", "k"), true)).toBe(false);
   expect(isUnanswered(refusal(409, "idempotency_conflict"), true)).toBe(true);
+});
+
+test("only a refusal that lasts keeps a request without an answer from being sent again by itself", () => {
+  const lasting = [refusal(403, "insufficient_scope"), refusal(404, "not_found")];
+  expect(lasting.map(isBlocked)).toEqual([true, true]);
+  const passing = [
+    refusal(401, "unauthorized"),
+    refusal(409, "idempotency_conflict"),
+    refusal(503, "unavailable"),
+    new TypeError("no connection"),
+  ];
+  expect(passing.map(isBlocked)).toEqual([false, false, false, false]);
 });
 
 test("a request that is sent again has the key of the first, and another request its own", () => {

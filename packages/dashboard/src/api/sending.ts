@@ -28,6 +28,17 @@ export function isKeySpent(sentAt: number | undefined, now = Date.now()): boolea
   return sentAt === undefined || now - sentAt > KEY_HOLDS_MS;
 }
 
+/**
+ * Whether the server refuses a request before it looks at its key, for as long as nobody changes
+ * something: sending it again by itself does not tell what became of it. A session that has ended
+ * is begun anew on the same page.
+ */
+export function isBlocked(error: unknown): boolean {
+  if (!(error instanceof PostriderError)) return false;
+  const { status, code } = error;
+  return status < 500 && status !== 401 && code !== "idempotency_conflict";
+}
+
 /** A request with a key that was carried out is answered with its result before these. */
 const DECIDED_BEHIND_KEY: ReadonlySet<number> = new Set([409, 412, 422]);
 

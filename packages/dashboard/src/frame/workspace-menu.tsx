@@ -6,6 +6,7 @@ import { ErrorNotice } from "../kit/error-notice.tsx";
 import { Popover } from "../kit/popover.tsx";
 import { useNotices } from "../kit/toast.tsx";
 import { useAct } from "../kit/use-act.ts";
+import { dropUploads, hasUploads } from "../media/use-uploads.ts";
 import { dropTexts, hasTexts } from "../session/kept-texts.ts";
 import { sessionApi } from "../session/session-api.ts";
 import { useSession } from "../session/session-context.ts";
@@ -65,6 +66,8 @@ export function WorkspaceBox() {
 async function logOut(): Promise<never> {
   await sessionApi.end();
   dropTexts(localStorage);
+  // A file on its way would have the browser ask whether to leave.
+  dropUploads();
   location.assign("/app/login");
   // Nothing is to be read any more, as it would be after another action.
   return await new Promise<never>(() => undefined);
@@ -80,7 +83,7 @@ function LogOutButton() {
         icon={LogOut}
         block
         busy={isBusy}
-        onClick={() => (hasTexts(localStorage) ? setAsking(true) : run())}
+        onClick={() => (hasTexts(localStorage) || hasUploads() ? setAsking(true) : run())}
       >
         {words.logOut}
       </Button>

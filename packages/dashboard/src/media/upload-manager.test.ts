@@ -68,8 +68,11 @@ test("an upload that is stopped is aborted, and nothing takes its file", async (
   const { manager, sent, signals, taken, takeAs, names } = open();
   manager.show("draft", takeAs("screen"));
   manager.start("draft", SOURCE, takeAs("kept"));
+  manager.start("another", SOURCE, takeAs("kept"));
   manager.remove("upload-1");
-  expect(signals[0]?.aborted).toBe(true);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  manager.removeAll();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   sent[0]?.reject(new Error("aborted"));
   await Promise.resolve();
   expect([names(), taken]).toEqual([[], []]);

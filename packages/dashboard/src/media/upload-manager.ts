@@ -59,6 +59,10 @@ export class UploadManager {
     this.uploads.set(this.uploads.get().filter((each) => each.key !== key));
   }
 
+  removeAll(): void {
+    for (const { key } of this.uploads.get()) this.remove(key);
+  }
+
   /** While a screen is shown it takes the files of its place. Returns how to leave it. */
   show(place: string, take: Take): () => void {
     this.#takers.set(place, take);

@@ -45,6 +45,15 @@ export function isUploading(place: string): boolean {
   return manager.uploads.get().some((each) => each.place === place);
 }
 
+/** Whether files would be missed that are not with the server yet. */
+export function hasUploads(): boolean {
+  return manager.uploads.get().length > 0;
+}
+
+export function dropUploads(): void {
+  manager.removeAll();
+}
+
 /**
  * The files on their way to a place. They go on when its screen is left: `keep` takes those
  * that are ready then, and what it needs it may not read from the screen.

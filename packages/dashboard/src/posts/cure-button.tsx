@@ -99,7 +99,7 @@ function RetryButton({ failure, ...look }: KindProps) {
     const only = look.small ? undefined : postId;
     const { retried, refused } = await postsApi.retryAccount(accountId, code, only);
     const left = refused === 0 ? "" : ` ${words.someRefused(refused)}`;
-    showToast((retried === 0 ? words.nothingRetried : words.retried(retried)) + left);
+    showToast(words.retried(retried) + left);
   });
   const label = {
     open_then_retry: look.small ? words.doneRetry(count) : words.doneRetryIt,

@@ -3,9 +3,15 @@ import { useId } from "react";
 import { classNames } from "../kit/class-names.ts";
 import { Input } from "../kit/field.tsx";
 import { ZoneCombobox } from "../kit/zone-combobox.tsx";
-import { hasForeignFields, useSettings } from "../settings/settings.ts";
-import { fullDayOf } from "../time/format-time.ts";
-import { type Placement, placeInZone, toZoned } from "../time/place-in-zone.ts";
+import { hasForeignFields, type Language, useSettings } from "../settings/settings.ts";
+import { clockOf, fullDayOf } from "../time/format-time.ts";
+import {
+  LAST_DATE,
+  parseDate,
+  type Placement,
+  placeInZone,
+  toZoned,
+} from "../time/place-in-zone.ts";
 import { placeOf } from "../time/place-names.ts";
 import { useWords } from "../words/use-words.ts";
 import css from "./date-time-fields.module.css";
@@ -33,8 +39,9 @@ export function firstReading(scheduledAt: string | null, zone: string): Reading 
 
 /** Where the reading lies in time; undefined while it is unfinished. */
 export function placeReading({ date, time, zone }: Reading): Placement | undefined {
-  if (date === "" || time === "") return undefined;
-  return placeInZone(Temporal.PlainDateTime.from(`${date}T${time}`), zone);
+  const day = parseDate(date);
+  if (day === undefined || time === "") return undefined;
+  return placeInZone(day.toPlainDateTime(Temporal.PlainTime.from(time)), zone);
 }
 
 interface DateTimeFieldsProps {
@@ -81,14 +88,20 @@ export function DateTimeFields({ reading, onChange }: DateTimeFieldsProps) {
   );
 }
 
-/** As the page writes a time. It is seen where the browser's fields have another form. */
+/** As the page writes the time at which it goes out; undefined while it is unfinished. */
+export function readingInWords(reading: Reading, language: Language): string | undefined {
+  const at = placeReading(reading)?.at;
+  if (at === undefined) return undefined;
+  const place = placeOf(reading.zone, language);
+  return `${fullDayOf(at, language)}, ${clockOf(at, language)} ${place}`;
+}
+
+/** It is seen where the browser's fields have another form. */
 function InWords({ id, reading }: { readonly id: string; readonly reading: Reading }) {
   const { language } = useSettings();
-  const noon = reading.time === "" ? undefined : noonOf(reading);
   return (
     <span id={id} className={hasForeignFields(language) ? "xs muted num" : "sr"}>
-      {noon !== undefined &&
-        `${fullDayOf(noon, language)}, ${reading.time} ${placeOf(reading.zone, language)}`}
+      {readingInWords(reading, language)}
     </span>
   );
 }
@@ -115,6 +128,7 @@ function DateField({ reading, onChange, described }: DateFieldProps) {
       </span>
       <input
         type="date"
+        max={LAST_DATE}
         aria-label={words.date}
         aria-describedby={described}
         value={reading.date}

@@ -36,7 +36,7 @@ test("a post is deleted as the version of which the effect was shown", async () 
   expect(deleted).toEqual(['"2"']);
 });
 
-test("the deletion of a post that is being published says which accounts are not sent to any more", () => {
+test("the deletion of a post that is being published says which accounts are not sent to any more, and which perhaps", () => {
   const targets = (["published", "pending", "publishing", "failed"] as const).map((status) => ({
     platform: status === "published" ? ("x" as const) : ("bluesky" as const),
     status,
@@ -46,7 +46,8 @@ test("the deletion of a post that is being published says which accounts are not
     deleted: ["x"],
     kept: [],
     unknown: [],
-    stopped: ["bluesky", "bluesky"],
+    stopped: ["bluesky"],
+    sending: ["bluesky"],
     neverSent: ["bluesky"],
   });
 });

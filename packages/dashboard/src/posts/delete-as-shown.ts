@@ -24,8 +24,9 @@ export function effectOf({ status, targets }: DeletablePost, canDelete: CanDelet
     kept: published.filter((platform) => !canDelete(platform)),
     /** It may be there, and stays if it is. */
     unknown: targets.filter(isOutcomeUnknown).map(({ platform }) => platform),
-    /** They wait; the server refuses the deletion where one is being sent at this moment. */
-    stopped: platformsOf(targets, "pending", "publishing"),
+    stopped: platformsOf(targets, "pending"),
+    /** The server refuses the deletion while a call is open or the outcome of one is looked for. */
+    sending: platformsOf(targets, "publishing"),
     neverSent: platformsOf(
       targets.filter((target) => !isOutcomeUnknown(target)),
       "failed",

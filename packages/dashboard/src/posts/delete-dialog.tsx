@@ -70,7 +70,7 @@ function labelOf({ deleted, kept }: DeletionEffect, words: Words): string {
 
 function EffectList({ effect }: { readonly effect: DeletionEffect }) {
   const words = useWords(postWords).remove;
-  const { deleted, kept, unknown, stopped, neverSent } = effect;
+  const { deleted, kept, unknown, stopped, sending, neverSent } = effect;
   return (
     <>
       <ul className="sm stack-s">
@@ -92,6 +92,11 @@ function EffectList({ effect }: { readonly effect: DeletionEffect }) {
         {stopped.length > 0 && (
           <EffectLine platforms={stopped}>
             {stopped.length === 1 ? words.stopped : words.stoppedMany}
+          </EffectLine>
+        )}
+        {sending.length > 0 && (
+          <EffectLine platforms={sending}>
+            {sending.length === 1 ? words.stoppedIfEarly : words.stoppedIfEarlyMany}
           </EffectLine>
         )}
         {neverSent.length > 0 && (

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import type * as FailedTargets from "./failed-targets.ts";
+import { postWords } from "./post-words.ts";
 
 let failures: typeof FailedTargets;
 
@@ -22,6 +23,15 @@ test("the retry of a post sends again all that failed for certain, also where it
   const published = { platform: "x", status: "published" } as const;
   const targets = [refused, failedWith("platform_unavailable"), unknown, published];
   expect(targets.filter(failures.isRetryable)).toEqual(targets.slice(0, 2));
+});
+
+test("a retry that sends nothing again says so", () => {
+  expect([0, 1, 2].map((count) => postWords.en.retried(count))).toEqual([
+    "Nothing was left to retry.",
+    "1 publication is sent again.",
+    "2 publications are sent again.",
+  ]);
+  expect(postWords.ko.retried(0)).toBe("다시 시도할 것이 없었습니다.");
 });
 
 test("after a retry only the publications are counted that the server sends again", async () => {

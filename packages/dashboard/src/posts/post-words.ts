@@ -40,9 +40,10 @@ const postEn = {
   deleteAgain: "Delete it again",
   copyForOperator: "Copy for the operator",
   fix: (count: number) => (count === 1 ? "Fix 1 account" : `Fix ${count} accounts`),
-  retried: (count: number) =>
-    count === 1 ? "1 publication is sent again." : `${count} publications are sent again.`,
-  nothingRetried: "Nothing was left to retry.",
+  retried: (count: number) => {
+    if (count === 0) return "Nothing was left to retry.";
+    return count === 1 ? "1 publication is sent again." : `${count} publications are sent again.`;
+  },
   someRefused: (count: number) =>
     count === 1 ? "1 was left as it is." : `${count} were left as they are.`,
   connected: "The account is connected again.",
@@ -91,6 +92,8 @@ const postEn = {
     unknown: (platform: string) => `may be there and is not deleted: look on ${platform}`,
     stopped: "waits, and is not published any more",
     stoppedMany: "wait, and are not published any more",
+    stoppedIfEarly: "is stopped if it is not on its way yet",
+    stoppedIfEarlyMany: "are stopped if they are not on their way yet",
     neverSent: "was never published",
     neverSentMany: "were never published",
     hint: "The post stays in the list as cancelled. Deleting gives no quota back.",
@@ -100,7 +103,7 @@ const postEn = {
     deleteFromKeep: (count: number, kept: number) => `Delete from ${count}, keep ${kept}`,
     gone: "The post is deleted.",
     sending:
-      "It is being published at this moment, so nothing was deleted. Delete it when that has ended.",
+      "It is being published, or Postrider is still looking whether it was, so nothing was deleted. Delete it when that has ended.",
     changed: "The post has changed, so nothing was deleted. This is what deleting it does now.",
   },
   conflict: {
@@ -154,8 +157,8 @@ const postKo: typeof postEn = {
   deleteAgain: "다시 삭제",
   copyForOperator: "운영자에게 보낼 내용 복사",
   fix: (count) => `계정 ${count}개 해결하기`,
-  retried: (count) => `${count}건을 다시 보냅니다.`,
-  nothingRetried: "다시 시도할 것이 없었습니다.",
+  retried: (count) =>
+    count === 0 ? "다시 시도할 것이 없었습니다." : `${count}건을 다시 보냅니다.`,
   someRefused: (count) => `${count}건은 그대로 두었습니다.`,
   connected: "계정을 다시 연결했습니다.",
   moreActions: "이 게시물의 다른 작업",
@@ -202,6 +205,8 @@ const postKo: typeof postEn = {
     unknown: (platform) => `게시되었을 수 있으며 삭제되지 않습니다: ${platform}에서 확인해 주세요`,
     stopped: "대기 중이며, 더 이상 게시하지 않습니다",
     stoppedMany: "대기 중이며, 더 이상 게시하지 않습니다",
+    stoppedIfEarly: "아직 보내는 중이 아니면 게시하지 않습니다",
+    stoppedIfEarlyMany: "아직 보내는 중이 아니면 게시하지 않습니다",
     neverSent: "게시된 적이 없습니다",
     neverSentMany: "게시된 적이 없습니다",
     hint: "게시물은 취소됨 상태로 목록에 남습니다. 삭제해도 한도는 되돌아오지 않습니다.",
@@ -210,7 +215,8 @@ const postKo: typeof postEn = {
     deleteFrom: (count) => `${count}개에서 삭제`,
     deleteFromKeep: (count, kept) => `${count}개에서 삭제, ${kept}개는 유지`,
     gone: "게시물을 삭제했습니다.",
-    sending: "지금 게시하는 중이어서 삭제하지 않았습니다. 게시가 끝나면 삭제해 주세요.",
+    sending:
+      "게시하는 중이거나 게시되었는지 확인하는 중이어서 삭제하지 않았습니다. 끝나면 삭제해 주세요.",
     changed: "게시물이 바뀌어 삭제하지 않았습니다. 지금 삭제하면 다음과 같이 됩니다.",
   },
   conflict: {

@@ -5,6 +5,7 @@ import {
   hoursOfDay,
   isSecondReading,
   moveToDay,
+  parseDate,
   placeInZone,
   toInstantText,
   toZoned,
@@ -122,4 +123,15 @@ test.each([
 test("days on which the clocks change have 23 or 25 hours", () => {
   const day = (text: string) => hoursOfDay(Temporal.PlainDate.from(text), "Europe/Berlin");
   expect([day("2027-03-28"), day("2026-10-25"), day("2026-11-24")]).toEqual([23, 25, 24]);
+});
+
+test.each(["", "2026-03", "20261-03-01", "202612-03-01"])(
+  "what a date field holds while it is typed is no date: %j",
+  (text) => {
+    expect(parseDate(text)).toBeUndefined();
+  },
+);
+
+test("a date with a year of four digits is a date", () => {
+  expect(parseDate("2026-03-01")?.toString()).toBe("2026-03-01");
 });

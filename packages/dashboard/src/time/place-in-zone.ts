@@ -51,6 +51,14 @@ export function toInstantText(at: Temporal.ZonedDateTime): string {
   return at.toInstant().toString({ smallestUnit: "millisecond" });
 }
 
+/** The `max` of date fields: without one they take years of six digits. */
+export const LAST_DATE = "9999-12-31";
+
+/** The date of a field; undefined while it is unfinished, and for years of more than four digits. */
+export function parseDate(text: string): Temporal.PlainDate | undefined {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? Temporal.PlainDate.from(text) : undefined;
+}
+
 /** Hours of a day in a zone: 23 or 25 where the clocks change. */
 export function hoursOfDay(day: Temporal.PlainDate, zone: string): number {
   return day.toZonedDateTime(zone).hoursInDay;

@@ -39,7 +39,7 @@ export const frameEn = {
   logOut: "Log out",
   logOutTitle: "Log out and remove what was not sent?",
   logOutHint:
-    "Drafts and replies that were not sent lie in this browser only. They are removed, so that the next person at this computer cannot read them.",
+    "Drafts, replies and files that were not sent lie in this browser only. They are removed, so that the next person at this computer cannot read them.",
   logOutRemove: "Log out and remove it",
   stayLoggedIn: "Stay logged in",
   sessionOf: (key: string) => `Session of the key ${key}`,
@@ -139,7 +139,7 @@ const frameKo: typeof frameEn = {
   logOut: "로그아웃",
   logOutTitle: "보내지 않은 내용을 지우고 로그아웃할까요?",
   logOutHint:
-    "보내지 않은 초안과 답글은 이 브라우저에만 있습니다. 이 컴퓨터를 쓰는 다음 사람이 읽지 못하도록 지웁니다.",
+    "보내지 않은 초안, 답글, 파일은 이 브라우저에만 있습니다. 이 컴퓨터를 쓰는 다음 사람이 읽지 못하도록 지웁니다.",
   logOutRemove: "지우고 로그아웃",
   stayLoggedIn: "로그인 유지",
   sessionOf: (key) => `API 키 ${key}의 세션`,

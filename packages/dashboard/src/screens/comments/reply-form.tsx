@@ -1,6 +1,7 @@
 import type { PlatformId } from "@postrider/client";
 import type { InboxCommentJson } from "@postrider/rest/dashboard/inbox";
 import { type SyntheticEvent, useId, useState } from "react";
+import { isBlocked } from "../../api/sending.ts";
 import { Button } from "../../kit/button.tsx";
 import { Counter } from "../../kit/counter.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
@@ -153,7 +154,7 @@ function Hint({ comment, isRestricted }: HintProps) {
 
 function Trouble({ replying }: { readonly replying: Replying }) {
   const words = useWords(commentsWords);
-  const { reply, isBusy, isOutdated, error } = replying;
+  const { reply, isBusy, isOutdated, error, free } = replying;
   if (isBusy) return null;
   if (isOutdated) return <FieldError>{words.outdated}</FieldError>;
   if (error === undefined) return reply.isAsked ? <FieldError>{words.lost}</FieldError> : null;
@@ -161,6 +162,7 @@ function Trouble({ replying }: { readonly replying: Replying }) {
     <>
       <ErrorNotice error={error} title={reply.isAsked ? words.lost : words.refused} />
       <ToAccounts error={error} />
+      {reply.isAsked && isBlocked(error) && <Button onClick={free}>{words.asAnother}</Button>}
     </>
   );
 }

@@ -85,6 +85,11 @@ export function useReply(id: string, place: Place) {
     write: (text: string) => keep(id, { ...reply, text }),
     /** Puts a reply that was not carried out back into the field. */
     writeAgain: (text: string) => keep(id, { ...reply, text, actionId: undefined }),
+    /** Gives up the request without an answer, so that the text can be changed. */
+    free: () => {
+      setError(undefined);
+      keep(id, { ...reply, key: createKey(), isAsked: false });
+    },
     send: () => void send(),
   };
 }

@@ -143,6 +143,8 @@ export const composeKo: typeof composeEn = {
   lostHint: (seconds) =>
     `게시물이 접수되었는지 알 수 없습니다. ${seconds}초 뒤에 같은 요청을 같은 키로 다시 보냅니다. 게시물이 두 개 생기지 않습니다.`,
   sendNow: "지금 보내기",
+  blocked:
+    "응답을 받지 못해 게시물이 접수되었는지 알 수 없습니다. 같은 요청을 다시 보내도 거부됩니다.",
   unanswered: "게시물을 보냈지만 응답이 오기 전에 페이지가 닫혔습니다.",
   unansweredHint: "다시 보내면 결과를 알 수 있습니다. 게시물이 두 개 생기지 않습니다.",
   outdated: "23시간도 더 전에 게시물을 보냈지만 응답을 받지 못했습니다.",

@@ -25,6 +25,10 @@ export function RefusalNote({ send }: RefusalProps) {
   const { state } = send;
   if (state.kind === "lost")
     return <LostNote until={state.until} error={state.error} send={send} />;
+  if (state.kind === "blocked")
+    return (
+      <BlockedNote error={state.error} onRetry={() => send.send(state.as, state)} send={send} />
+    );
   if (state.kind === "taken") return <TakenNote postId={state.post.id} send={send} />;
   if (state.kind !== "refused") return <UnansweredNotes send={send} />;
   const { error } = state;
@@ -169,6 +173,27 @@ function UnansweredNotes({ send }: RefusalProps) {
       </LinkButton>
       <AsAnotherButton send={send} />
     </Refusal>
+  );
+}
+
+interface BlockedNoteProps extends RefusalProps {
+  readonly error: unknown;
+  readonly onRetry: () => void;
+}
+
+function BlockedNote({ error, onRetry, send }: BlockedNoteProps) {
+  const words = useWords(composeWords);
+  const { draft } = useComposition();
+  return (
+    <div className={css.refusal}>
+      <ErrorNotice error={error} title={words.blocked} onRetry={onRetry} />
+      {(draft.attempts ?? []).length > 0 && (
+        <div className="row wrap">
+          <LinkButton href="/posts">{words.lookInList}</LinkButton>
+          <AsAnotherButton send={send} />
+        </div>
+      )}
+    </div>
   );
 }
 

@@ -162,7 +162,8 @@ test("a repetition that is refused before its key is looked at leaves the reques
   answers = [failed(503, "unavailable"), failed(403, "workspace_forbidden")];
   await send();
   const { sentAt } = draft;
-  expect((await send()).kind).toBe("lost");
+  // Not sent again by itself, and told with the words of the refusal.
+  expect(await send()).toMatchObject({ kind: "blocked", error: { code: "workspace_forbidden" } });
   expect(draft).toMatchObject({ sentAt, attempts: [expect.any(String)] });
   answers = [failed(422, "validation_failed")];
   expect((await send()).kind).toBe("refused");

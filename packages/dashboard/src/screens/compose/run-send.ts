@@ -1,5 +1,5 @@
 import { type PostDetail, PostriderError } from "@postrider/client";
-import { isUnanswered } from "../../api/sending.ts";
+import { isBlocked, isUnanswered } from "../../api/sending.ts";
 import { type PostVersion, readPost } from "../../posts/posts-api.ts";
 import { type Draft, isOutdated } from "./draft.ts";
 import { changesOf } from "./edit-changes.ts";
@@ -18,6 +18,8 @@ export type Outcome =
   | { readonly kind: "done"; readonly post: PostDetail }
   /** No answer says whether it was taken: the same has to be sent again. */
   | { readonly kind: "lost"; readonly error: unknown }
+  /** As `lost`, but sending it again is refused until someone changes something. */
+  | { readonly kind: "blocked"; readonly error: unknown }
   | { readonly kind: "refused"; readonly error: unknown }
   /** A request without an answer is so old that the same one could make a second post. */
   | { readonly kind: "outdated" }
@@ -48,10 +50,14 @@ export async function runSend(
       ? await create(draft, options, deps)
       : { kind: "done", post: await edit(draft, options, { ...deps, base: deps.base }) };
   } catch (error) {
-    if (isUnanswered(error)) return { kind: "lost", error };
+    if (isUnanswered(error)) return unanswered(error);
     if (deps.base === undefined || !isOfOtherVersion(error)) return { kind: "refused", error };
     return await compare(draft, options, { ...deps, base: deps.base, error });
   }
+}
+
+function unanswered(error: unknown): Outcome {
+  return { kind: isBlocked(error) ? "blocked" : "lost", error };
 }
 
 /** The post is not what it was when it was read. */
@@ -73,7 +79,7 @@ async function create(draft: Draft, options: SendOptions, deps: SendDeps): Promi
   try {
     return { kind: "done", post: await createPost(draft.key, request) };
   } catch (error) {
-    if (isUnanswered(error, attempts.includes(request))) return { kind: "lost", error };
+    if (isUnanswered(error, attempts.includes(request))) return unanswered(error);
     deps.keepAttempts(others);
     const earlier = { ...draft, attempts: others };
     const post = isReused(error) ? await findTaken(earlier) : undefined;
@@ -105,7 +111,7 @@ async function compare(
   try {
     theirs = await readPost(deps.base.post.id);
   } catch (error) {
-    return { kind: isUnanswered(error) ? "lost" : "refused", error };
+    return isUnanswered(error) ? unanswered(error) : { kind: "refused", error };
   }
   const isMine = Object.keys(changesOf(theirs.post, draft)).length === 0;
   if (isMine && !isUnfinished(theirs.post, draft, options))

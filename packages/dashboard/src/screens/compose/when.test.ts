@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { placeReading } from "../../posts/date-time-fields.tsx";
+import { placeReading, readingInWords } from "../../posts/date-time-fields.tsx";
 import { loadTemporal } from "../../time/load-temporal.ts";
 import { firstWhen, scheduledAtOf, type When, whenAt } from "./when.ts";
 
@@ -24,6 +24,17 @@ test("a time that does not exist goes out at the first instant after it", () => 
   const when = at("2027-03-28", "02:30");
   expect(placeReading(when)?.kind).toBe("gap");
   expect(scheduledAtOf(when)).toBe("2027-03-28T01:00:00.000Z");
+});
+
+test("a time is written in words as the one at which the post goes out", () => {
+  const words = (time: string) => readingInWords(at("2027-03-28", time), "en");
+  expect(words("02:30")).toBe(words("03:00"));
+  expect(words("02:30")).toMatch(/^Sun 28 Mar 2027, 0?3:00.* Berlin$/);
+  expect(words("")).toBeUndefined();
+});
+
+test("a date with a year of five digits is an incomplete time", () => {
+  expect(scheduledAtOf(at("20261-03-01", "02:30"))).toBeUndefined();
 });
 
 test("of a time that comes twice, the one that was chosen is sent", () => {

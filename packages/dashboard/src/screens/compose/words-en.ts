@@ -151,6 +151,8 @@ export const composeEn = {
   lostHint: (seconds: number) =>
     `It is not known whether the post was taken. The same request, with the same key, is sent again in ${seconds} s: that cannot make two posts.`,
   sendNow: "Send now",
+  blocked:
+    "The answer was lost, so it is not known whether the post was taken. Sending the same again is refused.",
   unanswered: "This post was sent, and the page was closed before the answer came.",
   unansweredHint: "Send it again to see what became of it: that cannot make two posts.",
   outdated: "This post was sent more than 23 hours ago, and the answer never came.",

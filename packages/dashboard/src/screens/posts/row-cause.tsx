@@ -1,12 +1,12 @@
 import type { PlatformId, PostSummary } from "@postrider/client";
 import type { TargetWordsJson } from "@postrider/rest/dashboard/cures";
 import { RotateCcw, SearchCheck, Wrench } from "lucide-react";
-import { api } from "../../api/api.ts";
 import { Button, LinkButton } from "../../kit/button.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useAct } from "../../kit/use-act.ts";
+import { retryPost } from "../../posts/failed-targets.ts";
 import { postWords } from "../../posts/post-words.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -59,11 +59,10 @@ interface CauseActionProps {
 }
 
 /** Retry only where it can help; otherwise the way to the post, where each cure stands. */
-function CauseAction({ post: { id }, failed }: CauseActionProps) {
+function CauseAction({ post, failed }: CauseActionProps) {
   const words = useWords(postWords);
   const { run, isBusy, error } = useAct(async () => {
-    await api.retryPost(id);
-    showToast(words.retried(failed.length));
+    showToast(words.retried(await retryPost(post)));
   });
   if (error !== undefined) return <ErrorNotice error={error} />;
   const kinds = new Set(failed.map(({ cure }) => cure?.kind));
@@ -75,11 +74,11 @@ function CauseAction({ post: { id }, failed }: CauseActionProps) {
     );
   const [only] = failed;
   return kinds.has("resolve") && only !== undefined ? (
-    <LinkButton small icon={SearchCheck} href={`/posts/${id}`}>
+    <LinkButton small icon={SearchCheck} href={`/posts/${post.id}`}>
       {words.lookOn(PLATFORMS[only.platform as PlatformId].name)}
     </LinkButton>
   ) : (
-    <LinkButton small icon={Wrench} href={`/posts/${id}`}>
+    <LinkButton small icon={Wrench} href={`/posts/${post.id}`}>
       {words.fix(failed.length)}
     </LinkButton>
   );

@@ -5,6 +5,7 @@ import { Checkbox, Field, FieldError, Input } from "../../kit/field.tsx";
 import { ZoneCombobox } from "../../kit/zone-combobox.tsx";
 import { hasForeignFields, type Language, useSettings } from "../../settings/settings.ts";
 import { fullDayOf } from "../../time/format-time.ts";
+import { LAST_DATE, parseDate } from "../../time/place-in-zone.ts";
 import { placeOf } from "../../time/place-names.ts";
 import { useWords } from "../../words/use-words.ts";
 import { queueWords, type queueEn } from "./queue-words.ts";
@@ -194,8 +195,8 @@ function Zone({ draft: { timezone }, set }: PartProps) {
 
 /** The browser writes a date in the form of its own language. */
 function inWords(date: string, language: Language): string | undefined {
-  if (date === "") return undefined;
-  return fullDayOf(Temporal.PlainDate.from(date).toZonedDateTime("UTC"), language);
+  const day = parseDate(date)?.toZonedDateTime("UTC");
+  return day && fullDayOf(day, language);
 }
 
 function Dates({ draft: { startsOn, endsOn }, fault, set }: PartProps) {
@@ -208,6 +209,7 @@ function Dates({ draft: { startsOn, endsOn }, fault, set }: PartProps) {
           <Input
             {...control}
             type="date"
+            max={LAST_DATE}
             value={startsOn}
             onChange={({ target }) => set({ startsOn: target.value })}
           />
@@ -218,6 +220,7 @@ function Dates({ draft: { startsOn, endsOn }, fault, set }: PartProps) {
           <Input
             {...control}
             type="date"
+            max={LAST_DATE}
             value={endsOn}
             onChange={({ target }) => set({ endsOn: target.value })}
           />
