@@ -29,7 +29,7 @@ export function isKeySpent(sentAt: number | undefined, now = Date.now()): boolea
 }
 
 /**
- * Whether the server refuses a request before it looks at its key, for as long as nobody changes
+ * Whether the server refuses a request before it looks at its key, until a person changes
  * something: sending it again by itself does not tell what became of it. A session that has ended
  * is begun anew on the same page.
  */

@@ -126,7 +126,7 @@ test("days on which the clocks change have 23 or 25 hours", () => {
 });
 
 test.each(["", "2026-03", "20261-03-01", "202612-03-01"])(
-  "what a date field holds while it is typed is no date: %j",
+  "what a date field holds while it is typed is not a date: %j",
   (text) => {
     expect(parseDate(text)).toBeUndefined();
   },

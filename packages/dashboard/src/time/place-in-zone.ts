@@ -54,7 +54,7 @@ export function toInstantText(at: Temporal.ZonedDateTime): string {
 /** The `max` of date fields: without one they take years of six digits. */
 export const LAST_DATE = "9999-12-31";
 
-/** The date of a field; undefined while it is unfinished, and for years of more than four digits. */
+/** The date of a field; undefined while it is unfinished or has a year of more than four digits. */
 export function parseDate(text: string): Temporal.PlainDate | undefined {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? Temporal.PlainDate.from(text) : undefined;
 }

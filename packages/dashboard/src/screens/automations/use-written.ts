@@ -40,7 +40,7 @@ export function useWritten(chosen: string, rule: AutomationRule | undefined): Wr
   const shown = rule ? draftOf(rule) : newDraft(accounts[0]?.id ?? "");
   const held = drafts[chosen];
   return {
-    // Nobody else changes a rule that does not exist yet.
+    // No other person changes a rule that does not exist yet.
     draft: rule ? draftOn(shown, held) : (held?.draft ?? shown),
     key,
     changed: new Set(Object.keys(drafts)),

@@ -22,7 +22,10 @@ test("fetchMedia calls the media service once for each of ten workspaces, with a
     if (running === 4 || called.length > 8) for (const end of waiting.splice(0)) end();
     await promise;
     running -= 1;
-    return { media: ids.map((id) => create(MediaSchema, { workspaceId, id })) };
+    return {
+      media: ids.map((id) => create(MediaSchema, { workspaceId, id })),
+      urls: Object.fromEntries(ids.map((id) => [id, `https://media.test/${id}`])),
+    };
   };
   const refs = Array.from({ length: 20 }, (_each, index) => ({
     workspaceId: `w${index % 10}`,
