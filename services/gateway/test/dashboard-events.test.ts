@@ -180,7 +180,7 @@ test("a gap and very many hints at once make the pages read again", async () => 
   await eventually(() => expect(events).toEqual([RESYNC, RESYNC]));
   const hints = Array.from({ length: 300 }, (_, n) => hint(WORKSPACE_ID, "post", `p${n}`));
   server.give({ cursor: "d", hints });
-  await eventually(() => expect(events.slice(2)).toEqual([RESYNC, { type: "post", id: null }]));
+  await eventually(() => expect(events.slice(2).filter(({ id }) => id === null)).toEqual([RESYNC]));
 });
 
 test("nothing is asked for while no page is open", async () => {
