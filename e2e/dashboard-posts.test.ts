@@ -197,7 +197,7 @@ test("a post that waits for a limit says when it goes on, and one that failed at
   await show(page, `/posts/${id}`);
   await page.getByText(/^The account is held back/).waitFor();
   await page.getByRole("button", { name: "Delete…" }).click();
-  await page.getByText("waits, and is not published any more").waitFor();
+  await page.getByText("is stopped if it is not on its way yet").waitFor();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("Cancelled").first().waitFor();
   expect(complaints).toEqual([]);
