@@ -5,6 +5,7 @@ import { readPublishingSettings } from "@postrider/platforms/platforms";
 import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
+import { readMediaKeys, readMediaUrlMs } from "@postrider/shared/config/media-urls";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import type { IdentityName } from "@postrider/shared/identity/names";
@@ -82,20 +83,12 @@ function readPublishing(read: EnvReader) {
 /** Only platforms are given URLs that this service signs, so other processes have no key. */
 function readMedia(read: EnvReader, role: (typeof ROLES)[number]) {
   const isSigning = role === "all" || role === "publishing";
-  const [mediaKey] = read
-    .when(isSigning)
-    .secret(
-      "Keys that sign the URLs of media files. The gateway, the media service and the delivery service need the same list, except delivery processes with `ROLE=webhooks` or `ROLE=engagement`, which need none. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
-      { level: "needed" },
-    )
-    .secrets("MEDIA_KEY", 32);
+  const [mediaKey] = readMediaKeys(read.when(isSigning));
   return {
     baseUrl: readPeerUrl(read, "media"),
     publicUrl: readPublicUrl(read),
     mediaKey: isSigning ? mediaKey : undefined,
-    urlMs: read
-      .about("How long the signed URL of a media file is valid.", { level: "advanced" })
-      .seconds("MEDIA_URL_SECONDS", 86_400, 1),
+    urlMs: readMediaUrlMs(read),
   };
 }
 

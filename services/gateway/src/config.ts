@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readCells } from "@postrider/shared/config/cells";
+import { readMediaKeys, readMediaUrlMs } from "@postrider/shared/config/media-urls";
 import { readProcessConfig } from "@postrider/shared/process/service";
 
 /**
@@ -88,15 +89,8 @@ export function readSettings(read: EnvReader) {
     ...readDeliveryUrls(read),
     publicUrl: readPublicUrl(read),
     cells: readCells(read),
-    mediaKeys: read
-      .secret(
-        "Keys that sign the URLs of media files. The gateway, the media service and the delivery service need the same list, except delivery processes with `ROLE=webhooks` or `ROLE=engagement`, which need none. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
-        { level: "needed" },
-      )
-      .secrets("MEDIA_KEY", 32),
-    mediaUrlMs: read
-      .about("How long the signed URL of a media file is valid.", { level: "advanced" })
-      .seconds("MEDIA_URL_SECONDS", 86_400, 1),
+    mediaKeys: readMediaKeys(read),
+    mediaUrlMs: readMediaUrlMs(read),
     uploadOrigins: readOrigins(
       read.about(
         "Web origins whose pages may upload media from a browser, for example `https://app.example.com`.",

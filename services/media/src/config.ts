@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { readAuditDays } from "@postrider/shared/audit/retention";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
+import { readMediaKeys, readMediaUrlMs } from "@postrider/shared/config/media-urls";
 import { isProduction } from "@postrider/shared/config/production";
 import { readDeploymentId } from "@postrider/shared/deployment/ownership";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
@@ -76,15 +77,8 @@ function readLimits(read: EnvReader) {
 function readLinks(read: EnvReader) {
   return {
     publicUrl: readPublicUrl(read),
-    mediaKeys: read
-      .secret(
-        "Keys that sign the URLs of media files. The gateway, the media service and the delivery service need the same list, except delivery processes with `ROLE=webhooks` or `ROLE=engagement`, which need none. The first key signs new URLs. A URL is accepted if any key of the list signed it, so keys can be replaced without downtime.",
-        { level: "needed" },
-      )
-      .secrets("MEDIA_KEY", 32),
-    mediaUrlMs: read
-      .about("How long the signed URL of a media file is valid.", { level: "advanced" })
-      .seconds("MEDIA_URL_SECONDS", 86_400, 1),
+    mediaKeys: readMediaKeys(read),
+    mediaUrlMs: readMediaUrlMs(read),
   };
 }
 
