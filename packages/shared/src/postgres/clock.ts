@@ -11,9 +11,13 @@ export async function readClock(sql: ISql): Promise<Date> {
 
 const DAY_MS = 86_400_000;
 
+export function daysBefore(at: Date, days: number): Date {
+  return new Date(at.getTime() - days * DAY_MS);
+}
+
 /** A process whose clock is ahead must not remove what is not old. */
 export async function daysAgo(sql: ISql, days: number): Promise<Date> {
-  return new Date((await readClock(sql)).getTime() - days * DAY_MS);
+  return daysBefore(await readClock(sql), days);
 }
 
 /** Concurrent callers share one query. */

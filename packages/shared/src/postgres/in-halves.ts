@@ -2,6 +2,14 @@ import { isTooSlow } from "#src/bus/batch-size.ts";
 import { isTransientError } from "#src/bus/retries.ts";
 
 /**
+ * Whether work exceeded a limit of the database or was refused, so that it may succeed with other
+ * items.
+ */
+export function isOfItems(error: unknown, startedAt: number): boolean {
+  return isTooSlow(error, performance.now() - startedAt) || !isTransientError(error);
+}
+
+/**
  * Does work on items with one statement, or in halves if it exceeds a limit of the database or is
  * refused. An item that does so alone is skipped. Returns what each statement returned.
  */
@@ -16,8 +24,7 @@ export async function inHalves<T, R>(
   try {
     return [await work(items)];
   } catch (error) {
-    const isTimedOut = isTooSlow(error, performance.now() - startedAt);
-    if (!isTimedOut && isTransientError(error)) throw error;
+    if (!isOfItems(error, startedAt)) throw error;
     if (items.length === 1) {
       onSkipped(first, error);
       return [];

@@ -43,7 +43,8 @@ export function* firstFreeSlots(
   const found: QueueSlot[] = [];
   for (const range of searchRanges(after)) {
     const count = options.count - found.length;
-    if (count > 0) found.push(...(yield* slotsInRange(searched, range, { taken, count })));
+    if (count === 0) break;
+    found.push(...(yield* slotsInRange(searched, range, { taken, count })));
   }
   return found;
 }

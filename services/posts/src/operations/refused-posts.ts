@@ -1,7 +1,5 @@
-import { isTooSlow } from "@postrider/shared/bus/batch-size";
-import { isTransientError } from "@postrider/shared/bus/retries";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
-import { inHalves } from "@postrider/shared/postgres/in-halves";
+import { inHalves, isOfItems } from "@postrider/shared/postgres/in-halves";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 
 const LEFT_OUT_MS = 60_000;
@@ -55,7 +53,7 @@ export class RefusedPosts {
         else this.#posts.delete(id);
       this.#retrySize = Math.min(MAX_RETRIED, this.#retrySize * 2);
     } catch (error) {
-      if (!isOfPosts(error, now)) throw error;
+      if (!isOfItems(error, now)) throw error;
       for (const id of ids) this.#refuse(id, error);
       this.#retrySize = 1;
       this.#retryAt = performance.now() + LEFT_OUT_MS;
@@ -72,7 +70,7 @@ export class RefusedPosts {
     try {
       return await work(null);
     } catch (error) {
-      if (!isOfPosts(error, startedAt)) throw error;
+      if (!isOfItems(error, startedAt)) throw error;
     }
     return await this.#handle(await list(), work);
   }
@@ -93,9 +91,4 @@ export class RefusedPosts {
     const counts = await inHalves(ids, work, (id, error) => this.#refuse(id, error));
     return counts.reduce((sum, count) => sum + count, 0);
   }
-}
-
-/** Others may be handled all the same. */
-function isOfPosts(error: unknown, startedAt: number): boolean {
-  return isTooSlow(error, performance.now() - startedAt) || !isTransientError(error);
 }

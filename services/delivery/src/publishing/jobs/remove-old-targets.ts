@@ -1,7 +1,7 @@
 import type { Client } from "@connectrpc/connect";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
-import { daysAgo, readClock } from "@postrider/shared/postgres/clock";
+import { daysBefore, readClock } from "@postrider/shared/postgres/clock";
 import { inHalves } from "@postrider/shared/postgres/in-halves";
 import { startPageLoop } from "@postrider/shared/process/page-loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -41,7 +41,9 @@ export async function removeTargetPage(
   { sql, posts, logger }: Removal,
   after: string,
 ): Promise<string | undefined> {
-  const [endedBefore, now] = [await daysAgo(sql, AFTER_DAYS), await readClock(sql)];
+  // A process whose clock is ahead must not remove what is not old.
+  const now = await readClock(sql);
+  const endedBefore = daysBefore(now, AFTER_DAYS);
   const page = { createdBefore: endedBefore, after, limit: PAGE_TARGETS };
   const targets = await listOldTargets(sql, page);
   if (targets.length === 0) return undefined;
