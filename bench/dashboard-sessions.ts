@@ -68,7 +68,7 @@ async function measure(): Promise<ReadonlyMap<string, number>> {
 }
 
 function sum(pages: readonly OpenPage[]) {
-  const total = (name: "hints" | "reads" | "unchanged" | "refused") =>
+  const total = (name: "hints" | "reads" | "refused") =>
     pages.reduce((count, page) => count + page[name], 0);
   return { hints: total("hints"), reads: total("reads"), refused: total("refused") };
 }

@@ -22,8 +22,6 @@ export class OpenPage {
   #isWaiting = false;
   hints = 0;
   reads = 0;
-  /** Reads that were answered without a body because nothing had changed. */
-  unchanged = 0;
   /** Reads that were not answered with what was asked for. */
   refused = 0;
 
@@ -64,7 +62,6 @@ export class OpenPage {
     const answer = await this.#get(path, tag === undefined ? {} : { "if-none-match": tag });
     await answer.arrayBuffer();
     this.reads += 1;
-    this.unchanged += answer.status === 304 ? 1 : 0;
     this.refused += answer.ok || answer.status === 304 ? 0 : 1;
     this.#tags.set(path, answer.headers.get("etag") ?? tag ?? "");
   }

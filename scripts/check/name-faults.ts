@@ -14,7 +14,6 @@ const readAll = (patterns: readonly string[]): string =>
 /** Where a setting, or another name in capitals, is read or given. Documents name them. */
 const SOURCES = [
   "{bench,e2e,packages,services}/**/*.ts",
-  "{packages,services}/dashboard/**/*.svelte",
   "scripts/**/*.{mjs,sh,ts}",
   "deploy/**/*.{env,service,yaml}",
   "*.yaml",

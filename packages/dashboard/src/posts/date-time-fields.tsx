@@ -106,10 +106,6 @@ function InWords({ id, reading }: { readonly id: string; readonly reading: Readi
   );
 }
 
-function noonOf(reading: Reading): Temporal.ZonedDateTime | undefined {
-  return placeReading({ ...reading, time: "12:00" })?.at;
-}
-
 interface DateFieldProps extends DateTimeFieldsProps {
   /** The id of the text with the time in words. */
   readonly described: string;
@@ -119,7 +115,7 @@ interface DateFieldProps extends DateTimeFieldsProps {
 function DateField({ reading, onChange, described }: DateFieldProps) {
   const words = useWords(postWords).move;
   const { language } = useSettings();
-  const noon = noonOf(reading);
+  const noon = placeReading({ ...reading, time: "12:00" })?.at;
   return (
     <span className={classNames(css.box, css.date)}>
       <Calendar className="i" aria-hidden="true" />

@@ -1,6 +1,6 @@
 import type { PlatformId, PostStatus, TargetStatus } from "@postrider/client";
 import { api } from "../api/api.ts";
-import { isOutcomeUnknown, type KnownTarget } from "./failed-targets.ts";
+import { isOutcomeUnknown, isRetryable, type KnownTarget } from "./failed-targets.ts";
 import { isPlanned } from "./move-post.ts";
 import { readPost } from "./posts-api.ts";
 import { ChangedMeanwhile } from "./publish-now.ts";
@@ -27,10 +27,7 @@ export function effectOf({ status, targets }: DeletablePost, canDelete: CanDelet
     stopped: platformsOf(targets, "pending"),
     /** The server refuses the deletion while a call is open or the outcome of one is looked for. */
     sending: platformsOf(targets, "publishing"),
-    neverSent: platformsOf(
-      targets.filter((target) => !isOutcomeUnknown(target)),
-      "failed",
-    ),
+    neverSent: targets.filter(isRetryable).map(({ platform }) => platform),
   };
 }
 

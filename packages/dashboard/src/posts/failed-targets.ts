@@ -14,7 +14,7 @@ export function isOutcomeUnknown({ status, errorCode, error }: KnownTarget): boo
   return status === "failed" && (errorCode ?? error?.code) === "outcome_unknown";
 }
 
-/** Whether the retry of a post sends it again: it failed for certain, whether or not it helps. */
+/** Whether it failed for certain: the retry of a post sends it again, whether or not it helps. */
 export function isRetryable(target: KnownTarget): boolean {
   return target.status === "failed" && !isOutcomeUnknown(target);
 }

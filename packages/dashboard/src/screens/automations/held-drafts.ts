@@ -26,9 +26,8 @@ export function draftOn(rule: RuleDraft, held: HeldDraft | undefined): RuleDraft
   return held === undefined ? rule : { ...rule, ...changedFields(held.opened, held.draft) };
 }
 
-/** @param draft Written to `opened`, with what was held. */
-export function withDraft(held: Held, id: string, { opened, draft }: HeldDraft): Held {
-  return { ...held, drafts: { ...held.drafts, [id]: { opened, draft } } };
+export function withDraft(held: Held, id: string, written: HeldDraft): Held {
+  return { ...held, drafts: { ...held.drafts, [id]: written } };
 }
 
 interface Saved {

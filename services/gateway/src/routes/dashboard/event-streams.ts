@@ -6,7 +6,7 @@ import {
   type DashboardEventType,
 } from "@postrider/rest/dashboard/events";
 import { CHECK_KEY_MS } from "#src/admission/admission-result.ts";
-import { WorkspaceHints } from "#src/routes/dashboard/hint-pace.ts";
+import { RESYNC, WorkspaceHints } from "#src/routes/dashboard/hint-pace.ts";
 
 /** Bounds on open streams, each of which holds a connection. */
 export interface StreamLimits {
@@ -31,8 +31,6 @@ export const STREAM_LIMITS: StreamLimits = {
   checkMs: CHECK_KEY_MS,
   gatherMs: 100,
 };
-
-const RESYNC: DashboardEvent = { type: "resync", id: null };
 
 export interface OpenStream {
   readonly workspaceId: string;

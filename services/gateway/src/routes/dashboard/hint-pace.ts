@@ -1,7 +1,7 @@
 import type { DashboardEvent } from "@postrider/rest/dashboard/events";
 
 /** How often hints are sent while changes go on. */
-export interface HintPace {
+interface HintPace {
   readonly everyMs: number;
   /** How often they are sent at once after a time without any. */
   readonly atOnce: number;
@@ -15,7 +15,7 @@ const LISTS: HintPace = { everyMs: 15_000, atOnce: 6, gapMs: 1_000 };
 
 /** Of further things only the lists are told, and with them all pages to read again. */
 const MAX_GATHERED = 200;
-const RESYNC: DashboardEvent = { type: "resync", id: null };
+export const RESYNC: DashboardEvent = { type: "resync", id: null };
 
 const keyOf = ({ type, id }: DashboardEvent): string => `${type} ${id}`;
 const RESYNC_KEY = keyOf(RESYNC);
