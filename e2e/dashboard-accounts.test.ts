@@ -74,7 +74,7 @@ test("connecting an account of Bluesky again sends its failed post again as the 
   await page.getByText(/^Connected: /).waitFor();
   const { body } = await owner.api.call<{ accounts: { id: string }[] }>("GET", "/accounts");
   const bluesky = body.accounts[0]?.id ?? "";
-  const x = await owner.connect("x", "quiet");
+  const x = await owner.connect("x", "untouched");
   const failOn = async (account: string) => {
     await owner.addFault(account, { operation: "publish", mode: "status", status: 401, times: 2 });
     const post = { content: `Failed on ${account}`, accountIds: [account] };
@@ -85,9 +85,9 @@ test("connecting an account of Bluesky again sends its failed post again as the 
   const [there, kept] = [await failOn(bluesky), await failOn(x)];
 
   await show(page, "/accounts");
-  const row = page.getByRole("row", { name: /quiet/ });
+  const row = page.getByRole("row", { name: /untouched/ });
   await row.getByRole("button", { name: "Reconnect", exact: true }).click();
-  await approve(page, "quiet");
+  await approve(page, "untouched");
   await row.getByText("Works", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Reconnect, then retry 1" }).click();
   await enter("Connect again");
