@@ -123,7 +123,7 @@ const STOPS: readonly Stop[] = [
       await page.locator("main [class*=tryIt] input").fill("What is the price?");
       await page.locator("main [class*=wouldSend]").waitFor();
     },
-    shows: ["rule", "keyword", "excluded word", "private reply", "author"],
+    shows: ["rule", "keyword", "excluded word", "private reply", "author", "comment"],
   },
   { name: "the metrics", path: "/metrics", shows: ["post"] },
   { name: "the accounts", path: "/accounts", shows: ["account name"] },
