@@ -42,6 +42,8 @@ export async function openBrowser(
     // A test whose press was refused fails later, without a trace of it.
     if (refusals.length > 0) console.info(refusals.join("\n"));
     await context.close();
+    const violations = complaints.filter((text) => POLICY.test(text));
+    if (violations.length > 0) throw new Error(violations.join("\n"));
   };
   return { page, complaints, [Symbol.asyncDispose]: close };
 }
@@ -101,6 +103,9 @@ export async function readWhatIsKept(page: Page): Promise<string> {
  * and asks to wait. The page repeats them; that the browser notes each answer no page can prevent.
  */
 const REFUSED_FOR_NOW = /^Failed to load resource: the server responded with a status of 50[34] /;
+
+/** What breaks the policy of the page, which no test expects. */
+const POLICY = /Content[- ]Security[- ]Policy/i;
 
 function listenForComplaints(page: Page) {
   const complaints: string[] = [];
