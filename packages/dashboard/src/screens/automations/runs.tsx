@@ -86,7 +86,7 @@ function RunTable({ runs, none }: RunTableProps) {
           <th scope="col" className="not-s">
             {words.why}
           </th>
-          <th scope="col" className="r">
+          <th scope="col" className="r not-s">
             {words.time}
           </th>
         </tr>
@@ -110,22 +110,20 @@ function RunRow({ run }: { readonly run: ListedRun }) {
       <td>
         <b className="sm">{author.username ?? words.unnamed}</b>
         {text !== null && (
-          <p className={classNames(css.comment, "xs muted")} lang={langOf(text)}>
+          <p className={classNames(css.comment, "xs quiet")} lang={langOf(text)}>
             {text}
           </p>
         )}
-        {why && (
-          <span className="only-s xs muted">
-            {text === null && <br />}
-            {why}
-          </span>
-        )}
+        <p className="only-s xs muted">
+          {why && `${why} · `}
+          <Time at={createdAt} />
+        </p>
       </td>
       <td>
         <StatusLabel status={status}>{words.results[status]}</StatusLabel>
       </td>
       <td className="quiet not-s">{why}</td>
-      <td className="r">
+      <td className="r not-s">
         <Time at={createdAt} />
       </td>
     </tr>
