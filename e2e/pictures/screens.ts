@@ -31,8 +31,13 @@ const at =
     await open(path);
 const press = async (page: Page, name: RegExp) =>
   await page.getByRole("button", { name }).first().click();
-const openPost = async (page: Page, open: (path: string) => Promise<void>, text: RegExp) => {
-  await open("posts");
+const openPost = async (
+  page: Page,
+  open: (path: string) => Promise<void>,
+  text: RegExp,
+  list = "posts",
+) => {
+  await open(list);
   await page.getByRole("link", { name: text }).first().click();
   await page.locator("main aside").waitFor();
 };
@@ -69,7 +74,7 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
   posts: { show: at("posts"), kept: MAIN },
   post: {
     show: async (page, open) => {
-      await openPost(page, open, /겨울 코스 3곳/);
+      await openPost(page, open, /겨울 코스 3곳/, "posts?tab=needs-you");
       // The cause and its cure are read after the post.
       await page.getByRole("button", { name: /^(?:Reconnect|다시 연결)/ }).waitFor();
     },
@@ -77,7 +82,7 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
   },
   limit: {
     show: async (page, open) => {
-      await openPost(page, open, /정비소 브이로그 8편/);
+      await openPost(page, open, /정비소 브이로그 8편/, "posts?tab=needs-you");
       await page.getByRole("button", { name: /^(?:Retry at|다시 시도 \()/ }).waitFor();
     },
     kept: ALL,
@@ -260,7 +265,7 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
   },
   delete: {
     show: async (page, open) => {
-      await openPost(page, open, /겨울 코스 3곳/);
+      await openPost(page, open, /겨울 코스 3곳/, "posts?tab=needs-you");
       await press(page, /^(?:Delete from|계정 \d+개에서 삭제|.*에서 삭제)/);
       await page.getByRole("dialog").waitFor();
     },
