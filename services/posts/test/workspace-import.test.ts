@@ -118,6 +118,34 @@ test("a post that was in progress is in progress again after the import, so that
   expect(row).toEqual({ status: "publishing", isAsked: true });
 });
 
+test.each([
+  [["published"], "published"],
+  [["failed"], "failed"],
+  [["failed", "published"], "partial"],
+  [["published", "cancelled"], "cancelled"],
+])(
+  "a post in progress whose targets ended as %j before they were exported is %s after the import, also after that of a copy",
+  async (statuses, status) => {
+    await using given = await open();
+    for (const isCopy of [false, true]) {
+      await given.prepare(one);
+      const id = newId();
+      const progress = { id, status: "publishing", started_at: AT, queue_slot_rule_id: null };
+      const targets = statuses.map((ended, ordinal) => {
+        const published_at = ended === "published" ? AT : null;
+        const own = { id: newId(), post_id: id, ordinal, status: ended, published_at };
+        return changed(exported.targets?.[0], own);
+      });
+      await given.importAll(one, { posts: [changed(exported.posts?.[0], progress)], targets });
+      await given.release(one, isCopy);
+      const [post] =
+        await given.sql`select status, published_at, cause from posts where id = ${id}`;
+      const publishedAt = statuses.includes("published") ? new Date(AT) : null;
+      expect(post).toEqual({ status, publishedAt, cause: null });
+    }
+  },
+);
+
 test("nothing asks about a scheduled target of an imported workspace before it is due", async () => {
   await using given = await open();
   await given.prepare(one);

@@ -1,5 +1,10 @@
 import type { ExportedTables } from "@postrider/shared/workspaces/export-service";
 
+/** As the cause of a post, which exports leave out: the post waits for `releaseImportedPosts`. */
+export const KEPT_BACK = "{}";
+
+const IS_UNFINISHED = "r.status in ('scheduled', 'publishing')";
+
 /**
  * What a post shows, with what it has used of the quota, and what keeps it from being accepted or
  * published twice. Posts that are not finished arrive as cancelled ones, so that no job touches
@@ -9,8 +14,8 @@ export const EXPORTED_TABLES: ExportedTables = {
   posts: {
     omitted: ["cause", "effective_at"],
     imported: {
-      status:
-        "case when r.status in ('scheduled', 'publishing') then 'cancelled' else r.status end",
+      status: `case when ${IS_UNFINISHED} then 'cancelled' else r.status end`,
+      cause: `case when ${IS_UNFINISHED} then '${KEPT_BACK}'::jsonb end`,
     },
     refers: { queue_slot_rule_id: ["queue_slot_rules", "id"] },
   },

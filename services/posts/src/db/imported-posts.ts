@@ -1,4 +1,5 @@
-import type { Sql } from "@postrider/shared/postgres";
+import type { Sql, SqlFragment } from "@postrider/shared/postgres";
+import { KEPT_BACK } from "#src/db/exported-tables.ts";
 
 const PAGE_POSTS = 500;
 
@@ -9,7 +10,7 @@ interface SharedLimits {
 }
 
 /**
- * Posts of a page: cancelled ones with an open target, which exist only during an import.
+ * Posts of a page, which were not finished when their rows were exported.
  *
  * @param only SQL condition for post `p`.
  */
@@ -20,9 +21,7 @@ function keptBack(sql: Sql, workspaceId: string, only = sql`true`) {
       from posts p
       where p.workspace_id = ${workspaceId}
       and p.status = 'cancelled'
-      and exists (
-        select from targets t where t.post_id = p.id and t.status in ('pending', 'publishing')
-      )
+      and p.cause = ${KEPT_BACK}::text::jsonb
       and ${only}
       limit ${PAGE_POSTS}
       for no key update
@@ -48,6 +47,30 @@ function isPlanned(sql: Sql) {
       and t.status in ('pending', 'publishing')
       and t.publish_before is null
     )`;
+}
+
+/**
+ * SQL assignments to post `p`, which is kept back no longer. Without an open target it has the
+ * status of its targets: an export reads posts before targets, and what was being searched for can
+ * have ended in between.
+ *
+ * @param open SQL of its status with an open target.
+ */
+function released(sql: Sql, open: SqlFragment) {
+  return sql`
+    status = (
+      select case
+          when bool_or(t.status in ('pending', 'publishing')) then ${open}
+          when coalesce(bool_or(t.status not in ('published', 'failed')), true) then 'cancelled'
+          when bool_and(t.status = 'published') then 'published'
+          when bool_or(t.status = 'published') then 'partial'
+          else 'failed'
+        end
+      from targets t
+      where t.post_id = p.id
+    ),
+    published_at = (select min(t.published_at) from targets t where t.post_id = p.id),
+    cause = null`;
 }
 
 /**
@@ -97,7 +120,7 @@ async function openPage(
         uncounted = counter.uncounted + excluded.uncounted
     )
     update posts p
-    set status = case when p.started_at is null then 'scheduled' else 'publishing' end
+    set ${released(sql, sql`case when p.started_at is null then 'scheduled' else 'publishing' end`)}
     from page
     where p.id = page.id`;
   return count;
@@ -125,12 +148,7 @@ async function cancelPage(sql: Sql, workspaceId: string): Promise<number> {
       where s.post_id = page.id
     )
     update posts p
-    set status = case
-        when exists (
-          select from targets t where t.post_id = p.id and t.status = 'published'
-        ) then 'partial'
-        else 'cancelled'
-      end
+    set ${released(sql, sql`case when bool_or(t.status = 'published') then 'partial' else 'cancelled' end`)}
     from page
     where p.id = page.id`;
   return count;
