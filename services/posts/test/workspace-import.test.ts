@@ -14,6 +14,7 @@ import { MIGRATIONS } from "#src/config.ts";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
 import { listQuotaUsage, moveQuota, reserveQuota } from "#src/db/quota-usage.ts";
+import { FIRST_SILENCE, takeSilentDeletions } from "#src/db/silent-targets.ts";
 import { applyDeletionUpdate, type DeletableState } from "#src/domain/deletion.ts";
 import { INSTALLATION, quotaDemands, SHARED_LIMITS } from "#src/domain/quota.ts";
 import { IMPORT_RULES } from "#src/operations/import-rules.ts";
@@ -157,19 +158,38 @@ test("nothing asks about a scheduled target of an imported workspace before it i
   expect(row).toEqual({ isUndisturbed: true });
 });
 
-test("a post that was being deleted takes the reports about its new deletion after the import", async () => {
-  await using given = await open();
+/** Imports the workspace with a target whose deletion was in progress, and does not release it. */
+async function openWithDeletion() {
+  const given = await open();
   await given.prepare(one);
   const deleting = {
     status: "deleting",
     deletion: 1,
     deletion_version: 7,
     deletion_requested_at: AT,
+    last_report_at: AT,
   };
   await given.importAll(one, {
     ...exported,
     targets: [changed(exported.targets?.[0], deleting)],
   });
+  return given;
+}
+
+test.each([false, true])(
+  "a deletion that was in progress is not requested before the import is released, and is after it (isCopy: %s)",
+  async (isCopy) => {
+    await using given = await openWithDeletion();
+    const page = { silentMs: -1, limit: 10, since: FIRST_SILENCE };
+    expect(await takeSilentDeletions(given.sql, page)).toEqual([]);
+    await given.release(one, isCopy);
+    const asked = await takeSilentDeletions(given.sql, page);
+    expect(asked.map(({ deletion }) => deletion)).toEqual([1]);
+  },
+);
+
+test("a post that was being deleted takes the reports about its new deletion after the import", async () => {
+  await using given = await openWithDeletion();
   await given.release(one);
   const [target] = await given.sql<DeletableState[]>`
     select platform, status, deletion, deletion_version

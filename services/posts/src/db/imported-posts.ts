@@ -2,6 +2,7 @@ import type { Sql, SqlFragment } from "@postrider/shared/postgres";
 import { KEPT_BACK } from "#src/db/exported-tables.ts";
 
 const PAGE_POSTS = 500;
+const PAGE_DELETIONS = 1_000;
 
 /** Who owns the counters of all workspaces together, and the part of a workspace by platform. */
 interface SharedLimits {
@@ -154,10 +155,26 @@ async function cancelPage(sql: Sql, workspaceId: string): Promise<number> {
   return count;
 }
 
+/** The sweep then asks about them; the delivery service does not know them, so it requests them. */
+async function resumeDeletions(sql: Sql, workspaceId: string): Promise<number> {
+  const { count } = await sql`
+    update targets
+    set last_report_at = now()
+    where id in (
+      select id
+      from targets
+      where workspace_id = ${workspaceId}
+      and status = 'deleting'
+      and last_report_at = 'infinity'
+      limit ${PAGE_DELETIONS}
+    )`;
+  return count;
+}
+
 /**
  * Opens the unfinished posts of an imported workspace, page by page, or cancels them when the
  * exported workspace may have published them since: then nothing is published twice. What cannot
- * be opened is cancelled, too.
+ * be opened is cancelled, too. Deletions go on in both cases: they can be repeated.
  */
 export async function releaseImportedPosts(
   sql: Sql,
@@ -167,6 +184,7 @@ export async function releaseImportedPosts(
 ): Promise<void> {
   if (!isCopy) while ((await openPage(sql, workspaceId, shared)) > 0);
   while ((await cancelPage(sql, workspaceId)) > 0);
+  while ((await resumeDeletions(sql, workspaceId)) > 0);
   if (isCopy)
     await sql`
       update quota_usage
