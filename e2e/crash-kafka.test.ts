@@ -5,8 +5,6 @@ import { testKilledBusServices } from "./support/faults/killed-services.ts";
 import { testKilledWebhooks } from "./support/faults/killed-webhooks.ts";
 import { testLostRecords } from "./support/faults/lost-records.ts";
 import { testKafkaOutage, testPostgresOutage } from "./support/faults/outages.ts";
-import { testRecovery } from "./support/faults/recovery.ts";
-import { testRollingMessages } from "./support/faults/rolling-messages.ts";
 
 // Faults whose effect does not depend on the message bus are tested on the Postgres bus only.
 describe("on the Kafka bus,", () => {
@@ -15,8 +13,6 @@ describe("on the Kafka bus,", () => {
   testKilledBusServices(stack);
   testKilledWebhooks(stack);
   testKafkaRecords(stack);
-  testRecovery(stack);
-  testRollingMessages(stack);
   testKafkaOutage(stack);
   testPostgresOutage(stack, ["SIGKILL"]);
 });

@@ -18,16 +18,13 @@ async function main(): Promise<boolean> {
       services: { type: "string", default: "delivery,delivery,posts" },
     },
   });
-  return await runVitest(
-    ["--project", "e2e", "e2e/crash-kafka.test.ts", "-t", "all targets are published once"],
-    {
-      POSTRIDER_E2E_FIGURES: "1",
-      POSTRIDER_E2E_RECOVERY_SECONDS: readNumber("seconds", values.seconds),
-      POSTRIDER_E2E_RECOVERY_KILL_SECONDS: readNumber("every", values.every),
-      POSTRIDER_E2E_RECOVERY_RATE: readNumber("rate", values.rate),
-      POSTRIDER_E2E_RECOVERY_SERVICES: values.services,
-    },
-  );
+  return await runVitest(["--project", "drills", "e2e/drills/recovery.test.ts"], {
+    POSTRIDER_E2E_FIGURES: "1",
+    POSTRIDER_E2E_RECOVERY_SECONDS: readNumber("seconds", values.seconds),
+    POSTRIDER_E2E_RECOVERY_KILL_SECONDS: readNumber("every", values.every),
+    POSTRIDER_E2E_RECOVERY_RATE: readNumber("rate", values.rate),
+    POSTRIDER_E2E_RECOVERY_SERVICES: values.services,
+  });
 }
 
 function readNumber(name: string, text: string): string {
