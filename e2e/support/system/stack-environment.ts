@@ -16,24 +16,11 @@ const SHORT_TIMES = {
 };
 
 /**
- * A service opens all connections of its pool when it starts, also after a kill, and Postgres reads
- * its catalog and plans each statement again for each of them. With half of the default, a stack
- * without work takes a fifth less processor time.
- */
-const FEW_CONNECTIONS = { DATABASE_POOL_SIZE: "4" };
-
-/**
  * Returns the environment variables of a system of the end-to-end tests: the variables that Java
- * needs, the shortened delays, the small pools, and `more`.
+ * needs, the shortened delays, and `more`.
  */
 export function stackEnvironment(
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string | undefined>> {
-  return {
-    PATH: process.env.PATH,
-    HOME: process.env.HOME,
-    ...SHORT_TIMES,
-    ...FEW_CONNECTIONS,
-    ...more,
-  };
+  return { PATH: process.env.PATH, HOME: process.env.HOME, ...SHORT_TIMES, ...more };
 }
