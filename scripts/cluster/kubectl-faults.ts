@@ -8,6 +8,7 @@ interface Command {
 }
 
 const read = new Map<string, Command>();
+let flagsOfAll: readonly string[] | undefined;
 
 /** What `kubectl` itself says of a command, for example of `rollout status`. */
 function commandOf(name: string): Command {
@@ -39,7 +40,8 @@ function findCommand(
 
 /** Commands and flags of `kubectl` that it does not know, in the version of tools.ts. */
 export function kubectlFaults(commands: string): readonly string[] {
-  const everywhere = flagsOf(kubectlHelp(["options"]));
+  // Read once for all documents: kubectl takes half a second to start.
+  const everywhere = (flagsOfAll ??= flagsOf(kubectlHelp(["options"])));
   return kubectlLines(commands).flatMap((line) => {
     // The value of a flag before the command, which is the namespace, is not the command.
     const words = line
