@@ -145,9 +145,7 @@ test(
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
         const shows = ["workspace name"] as const;
-        expect(await findFaults(page, { shows, isPhone: size === PHONE, hasAxe: true })).toEqual(
-          [],
-        );
+        expect(await findFaults(page, { shows, isPhone: size === PHONE, axe: "all" })).toEqual([]);
       }
     };
     const leaving = page.getByRole("dialog", { name: "Log out and remove what was not sent?" });
