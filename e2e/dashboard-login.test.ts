@@ -3,7 +3,11 @@ import { eventually } from "@postrider/shared/testing/poll";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
 import { launchBrowser } from "./support/observers/browser.ts";
-import { openBrowser, readWhatIsKept } from "./support/observers/dashboard.ts";
+import {
+  findAccessibilityFaults,
+  openBrowser,
+  readWhatIsKept,
+} from "./support/observers/dashboard.ts";
 import { upload } from "./support/requests/media.ts";
 import { createKey, openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { useSharedSystem } from "./support/system/system.ts";
@@ -248,6 +252,10 @@ test("a second link that is opened in the tab of a spent one logs in", async () 
   await page.goto(spent);
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByText("This link has been used or is older than 10 minutes.").waitFor();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    expect(await findAccessibilityFaults(page)).toEqual([]);
+  }
   await page.goto(await issueLink(tenant));
   await page.getByRole("button", { name: "Log in" }).click();
   await page.waitForURL(/\/app\/(?!login)/);

@@ -202,6 +202,39 @@ test("a post that waits for a limit says when it goes on, and one that failed at
   expect(complaints).toEqual([]);
 });
 
+test("a row of the list offers to retry a post that failed at a limit only once the limit has ended", async () => {
+  const limited = await tenant.connect("bluesky", "used-up");
+  await tenant.addFault(limited, { operation: "publish", mode: "refuse" });
+  const { id } = await create(tenant.api, { content: "Used up", accountIds: [limited] });
+  await whenPost(tenant.api, id, "failed", SLOW_MS);
+  // Limits of simulated platforms end within seconds.
+  const until = inMs(2 * DAY_MS);
+  await system.sql.begin(async (tx) => {
+    await tx`
+      update posts.targets set error_code = 'rate_limited', error_retryable = true
+      where account_id = ${limited}`;
+    await tx`update delivery.publish_tasks set error_code = 'rate_limited' where account_id = ${limited}`;
+    await tx`
+      insert into delivery.account_breakers (account_id, workspace_id, not_before)
+      values (${limited}, ${tenant.id}, ${until})
+      on conflict (account_id) do update set not_before = ${until}`;
+  });
+  await using dashboard = await open();
+  const { page, complaints } = dashboard;
+  const row = rowOf(page, "Used up");
+  const later = row.getByRole("button", { name: /^Retry at .* Seoul$/ });
+  await later.waitFor();
+  expect(await later.isDisabled()).toBe(true);
+  await row.getByText(/^in 1 d 23 h$/).waitFor();
+
+  await system.sql`
+    update delivery.account_breakers set not_before = now() where account_id = ${limited}`;
+  await page.reload();
+  await row.getByRole("button", { name: "Retry 1", exact: true }).click();
+  await row.getByText("Published").waitFor();
+  expect(complaints).toEqual([]);
+});
+
 test("a scheduled post is moved to another time by keyboard alone, and moved back with U", async () => {
   const scheduledAt = `${dateIn(20)}T09:00:00.000Z`;
   const { id } = await create(tenant.api, { content: "Moved", accountIds: [bluesky], scheduledAt });

@@ -194,6 +194,8 @@ describe("automations:", () => {
     await commentOn(system, media, "How is the price?");
     await whenRuns(tenant, body.rules[0]?.id ?? "", 1);
     await page.getByRole("cell", { name: "Sending is blocked" }).waitFor();
+    await page.getByRole("cell", { name: "How is the price?" }).waitFor();
+    await page.getByRole("link", { name: /^Price list .*1 run$/ }).waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByText("“Price list” is paused.").waitFor();
     await page.getByLabel("Private reply").fill("See our price list.");

@@ -870,12 +870,23 @@ const OPERATOR: readonly Case[] = [
   },
 ];
 
+const CHANGES = [
+  ...POSTS,
+  ...ACCOUNTS,
+  ...MEDIA,
+  ...QUEUE,
+  ...WEBHOOKS,
+  ...ENGAGEMENT,
+  ...OPERATOR,
+];
+
+// Both gateways run the same program, so each change goes through one of them.
 describe.each([
   ["first", 0, 1],
   ["second", 1, 0],
 ])("a change through the %s gateway", (_name, writing, reading) => {
   const [write, read] = [() => gateways[writing] as Api, () => gateways[reading] as Api];
-  test.each([...POSTS, ...ACCOUNTS, ...MEDIA, ...QUEUE, ...WEBHOOKS, ...ENGAGEMENT, ...OPERATOR])(
+  test.each(CHANGES.filter((_change, place) => place % 2 === writing))(
     "what $writer answers agrees with $reader of the other gateway right afterwards",
     async ({ run }) => {
       const { answered, read: found } = await run(write(), read());

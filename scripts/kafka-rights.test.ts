@@ -11,7 +11,8 @@ const SERVICES = join(import.meta.dirname, "../services");
  * names, and its own topics that a file of its consumers names.
  */
 function listNamedTopics(service: string): readonly string[] {
-  const topics = globSync(`${service}/src/**/*.ts`, { cwd: SERVICES }).flatMap((file) => {
+  const folder = service === "delivery-webhooks" ? "delivery/src/webhooks" : `${service}/src`;
+  const topics = globSync(`${folder}/**/*.ts`, { cwd: SERVICES }).flatMap((file) => {
     const code = readFileSync(join(SERVICES, file), "utf8");
     const named = [...code.matchAll(/"([a-z]+\.events\.v1)"/g)].map(([, topic = ""]) => topic);
     const isConsumer = file.includes("/consumers/");
@@ -22,7 +23,7 @@ function listNamedTopics(service: string): readonly string[] {
 }
 
 test.each(Object.entries(CONSUMED_TOPICS))(
-  "the Kafka rights of the %s service let it read exactly the topics that its code consumes",
+  "the rights of the Kafka user %s let it read exactly the topics that its code consumes",
   (service, topics) => {
     expect(listNamedTopics(service)).toEqual(topics);
   },

@@ -25,8 +25,30 @@ export interface Shown {
   readonly create: (post: Omit<ShownPost, "at">, more?: object) => Promise<Made>;
 }
 
-/** A post that needs a person for each of three reasons, and one that waits for a platform. */
-export async function failPosts(shown: Shown): Promise<void> {
+/** Limits of simulated platforms end within seconds: what was refused is shown as if one lasted. */
+async function reachLimit(
+  { sql, ids }: Shown,
+  name: AccountName,
+  { id, workspaceId }: Made & { readonly workspaceId: string },
+): Promise<void> {
+  const [code, message] = ["platform_quota", "You have exceeded your quota of uploads for today."];
+  await sql`update posts.targets set error_code = ${code}, error_message = ${message},
+    error_retryable = true where post_id = ${id}`;
+  await sql`update posts.target_attempts set code = ${code}, message = ${message}
+    where target_id in (select id from posts.targets where post_id = ${id}) and code <> ''`;
+  await sql`update delivery.publish_tasks set error_code = ${code} where post_id = ${id}`;
+  const until = new Date(Date.now() + 3.2 * HOUR_MS);
+  await sql`insert into delivery.account_breakers (account_id, workspace_id, not_before)
+    values (${ids[name]}, ${workspaceId}, ${until})
+    on conflict (account_id) do update set not_before = ${until}`;
+}
+
+/**
+ * A post that needs a person for each of four reasons, and one that waits for a platform.
+ *
+ * @param workspaceId The one of the posts.
+ */
+export async function failPosts(shown: Shown, workspaceId: string): Promise<void> {
   const { create, ids, accounts, simulator, client, sql } = shown;
   const fail = async (name: AccountName, rule: object) => {
     const account = accounts.find(({ id }) => id === ids[name]);
@@ -58,6 +80,16 @@ export async function failPosts(shown: Shown): Promise<void> {
     { mediaIds: [video.id], options: { tiktok: { privacy: "public" } } },
   );
   await settle(refused, 21);
+  await fail("yt", { operation: "create", mode: "refuse" });
+  const limited = await create(
+    { text: "정비소 브이로그 8편: 겨울 타이어, 공기압부터 다시 봅니다", on: ["yt"] },
+    {
+      mediaIds: [video.id],
+      options: { youtube: { title: "정비소 브이로그 8편", privacy: "public" } },
+    },
+  );
+  await settle(limited, 7);
+  await reachLimit(shown, "yt", { ...limited, workspaceId });
   await fail("te", { mode: "drop_after_commit" });
   await settle(await create({ text: "오늘 저녁 공동구매 마감합니다.", on: ["te"] }), 27);
   await fail("fb", { mode: "status", status: 500, times: 20 });

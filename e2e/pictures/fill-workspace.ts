@@ -2,6 +2,7 @@ import { createClient, type Client } from "@postrider/client";
 import postgres from "postgres";
 import type { Receiver } from "../support/observers/receiver.ts";
 import { createSimulatorControl } from "../support/requests/simulator.ts";
+import { addAutomations, type CommentedPost } from "./add-automations.ts";
 import { addMetrics, moveToPast } from "./backdate.ts";
 import { failPosts, type Shown } from "./fail-posts.ts";
 import { DESCRIPTIONS, drawScene, type Scene } from "./scenes.ts";
@@ -45,14 +46,15 @@ export async function fillWorkspace(stack: ShownStack): Promise<string> {
   const { url } = stack.receiver;
   await client.createWebhook({ url: `${url}/shop`, description: "Shop", events: ["*"] });
   await client.createWebhook({ url: `${url}/till`, description: "Till", events: ["post.*"] });
-  await addPublished(shown);
+  const commented = await addPublished(shown);
   await addMetrics(sql, workspaceId);
   await addPlans(shown);
+  await addAutomations(shown, commented);
   await createKey(stack, workspaceId, ["Zapier", "posts:read,posts:write"]);
   await createKey(stack, workspaceId, ["Claude, drafts only", "all", "--mcp", "draft-only"]);
   await createKey(stack, workspaceId, ["Nightly report", "posts:read,accounts:read"]);
   stack.receiver.answer("/till", 500, '{"error": "relation \\"orders\\" does not exist"}');
-  await failPosts(shown);
+  await failPosts(shown, workspaceId);
   await sql.end();
   return workspaceId;
 }
@@ -104,7 +106,9 @@ function instantOf([days, clock]: ShownPost["at"]): Date {
 }
 
 /** One after the other, so that each can be shown at a time of its own; with their comments. */
-async function addPublished({ client, sql, simulator, accounts, create }: Shown): Promise<void> {
+async function addPublished(shown: Shown): Promise<ReadonlyMap<number, CommentedPost>> {
+  const { client, sql, simulator, accounts, create } = shown;
+  const commented = new Map<number, CommentedPost>();
   for (const [index, post] of PUBLISHED.entries()) {
     const { id } = await create(post);
     const { targets } = await client.waitForPost(id);
@@ -113,20 +117,18 @@ async function addPublished({ client, sql, simulator, accounts, create }: Shown)
     await moveToPast(sql, id, new Date(Math.min(instantOf(post.at).getTime(), latest)));
     const target = targets.find(({ platform }) => platform === "instagram");
     const account = accounts.find((each) => each.id === target?.accountId);
+    if (account === undefined) continue;
+    const { externalId = "" } = target ?? {};
+    const media = { platform: "instagram", account: account.externalId, id: externalId ?? "" };
+    commented.set(index, media);
+    const createdAt = new Date(Date.now() - (index + 0.2) * HOUR_MS).toISOString();
     for (const [of, author, text] of COMMENTS)
-      if (of === index && account !== undefined)
-        await simulator.addComment(
-          {
-            platform: "instagram",
-            account: account.externalId,
-            id: target?.externalId ?? "",
-          },
-          { text, author, createdAt: new Date(Date.now() - (index + 0.2) * HOUR_MS).toISOString() },
-        );
+      if (of === index) await simulator.addComment(media, { text, author, createdAt });
   }
+  return commented;
 }
 
-async function addPlans({ client, ids, create }: Shown): Promise<void> {
+async function addPlans({ client, create }: Shown): Promise<void> {
   await client.createQueueSlotRule({
     name: "Evenings",
     timezone: "Asia/Seoul",
@@ -142,17 +144,4 @@ async function addPlans({ client, ids, create }: Shown): Promise<void> {
   for (const post of SCHEDULED)
     await create(post, { scheduledAt: instantOf(post.at).toISOString() });
   for (const draft of DRAFTS) await create(draft, { isDraft: true });
-  await client.createAutomationRule({
-    accountId: ids.fb,
-    name: "Werkstatt-Termin",
-    keywords: ["Termin"],
-    message: "Termine gibt es hier: https://spree-cycles.example/termin",
-  });
-  const { id } = await client.createAutomationRule({
-    accountId: ids.spreeIg,
-    name: "Price list",
-    keywords: ["price", "kostet", "가격"],
-    message: "Here is the price list, with and without a motor: https://spree-cycles.example/cargo",
-  });
-  await client.updateAutomationRule(id, { status: "active" });
 }

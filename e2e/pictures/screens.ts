@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { follow } from "../support/observers/dashboard-walk.ts";
 import type { LookName } from "./looks.ts";
 import { drawScene } from "./scenes.ts";
 
@@ -20,8 +21,9 @@ export interface Screen {
   readonly kept?: readonly LookName[];
 }
 
-const ONE: readonly LookName[] = ["light", "phone"];
-const MAIN: readonly LookName[] = ["light", "dark", "phone", "ko-phone"];
+/** The looks in which the design shows most screens. */
+const ALL: readonly LookName[] = ["light", "dark", "phone"];
+const MAIN: readonly LookName[] = [...ALL, "tablet", "wide", "ko-light", "ko-dark", "ko-phone"];
 
 const at =
   (path: string): Screen["show"] =>
@@ -29,8 +31,13 @@ const at =
     await open(path);
 const press = async (page: Page, name: RegExp) =>
   await page.getByRole("button", { name }).first().click();
-const openPost = async (page: Page, open: (path: string) => Promise<void>, text: RegExp) => {
-  await open("posts");
+const openPost = async (
+  page: Page,
+  open: (path: string) => Promise<void>,
+  text: RegExp,
+  list = "posts",
+) => {
+  await open(list);
   await page.getByRole("link", { name: text }).first().click();
   await page.locator("main aside").waitFor();
 };
@@ -64,32 +71,39 @@ const write: Screen["show"] = async (page, open) => {
 };
 
 export const SCREENS: Readonly<Record<string, Screen>> = {
-  posts: { show: at("posts"), kept: [...MAIN, "ko-light"] },
+  posts: { show: at("posts"), kept: MAIN },
   post: {
     show: async (page, open) => {
-      await openPost(page, open, /겨울 코스 3곳/);
+      await openPost(page, open, /겨울 코스 3곳/, "posts?tab=needs-you");
       // The cause and its cure are read after the post.
       await page.getByRole("button", { name: /^(?:Reconnect|다시 연결)/ }).waitFor();
     },
     kept: MAIN,
   },
+  limit: {
+    show: async (page, open) => {
+      await openPost(page, open, /정비소 브이로그 8편/, "posts?tab=needs-you");
+      await page.getByRole("button", { name: /^(?:Retry at|다시 시도 \()/ }).waitFor();
+    },
+    kept: ALL,
+  },
   publishing: {
     show: async (page, open) => await openPost(page, open, /Neue Werkstattzeiten/),
-    kept: ONE,
+    kept: ALL,
   },
   calendar: { show: at("calendar"), kept: MAIN },
-  week: { show: at("calendar?view=week"), kept: ONE },
-  "calendar-list": { show: at("calendar?view=list"), kept: ONE },
-  queue: { show: at("queue"), kept: ONE },
+  week: { show: at("calendar?view=week"), kept: ALL },
+  "calendar-list": { show: at("calendar?view=list"), kept: ALL },
+  queue: { show: at("queue"), kept: ALL },
   media: {
     show: async (page, open) => {
       await open("media");
       const isWide = (page.viewportSize()?.width ?? 0) >= 1440;
       if (isWide) await press(page, /bridge\.jpg/);
     },
-    kept: ONE,
+    kept: ALL,
   },
-  comments: { show: at("comments"), kept: ONE },
+  comments: { show: at("comments"), kept: ALL },
   "comments-thread": {
     show: async (page, open) => {
       await open("comments");
@@ -99,9 +113,24 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
     floats: true,
     kept: ["phone"],
   },
-  automations: { show: at("automations"), kept: ONE },
-  metrics: { show: at("metrics"), kept: ["light", "dark", "phone"] },
-  accounts: { show: at("accounts"), kept: ONE },
+  automations: { show: at("automations"), kept: ALL },
+  "past-comments": {
+    show: async (page, open) => {
+      await open("automations");
+      await press(page, /^(?:Try on past comments…|지난 댓글로 시험…)$/);
+      const dialog = page.getByRole("dialog");
+      const post = dialog.locator("option", { hasText: "Lastenräder" });
+      await dialog.locator("select").selectOption((await post.getAttribute("value")) ?? "");
+      await dialog
+        .getByRole("listitem")
+        .filter({ hasText: /^kiez\.kurier/ })
+        .waitFor();
+    },
+    floats: true,
+    kept: ALL,
+  },
+  metrics: { show: at("metrics"), kept: ALL },
+  accounts: { show: at("accounts"), kept: ALL },
   "account-settings": {
     show: async (page, open) => {
       await open("accounts");
@@ -110,7 +139,7 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
       await page.getByRole("dialog").getByRole("checkbox").first().waitFor();
     },
     floats: true,
-    kept: ONE,
+    kept: ALL,
   },
   webhooks: {
     show: async (page, open) => {
@@ -121,22 +150,44 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
         .click();
       await page.getByText("#3", { exact: true }).waitFor();
     },
-    kept: ONE,
+    kept: ALL,
   },
-  keys: { show: at("keys"), kept: ONE },
-  status: { show: at("status"), kept: ONE },
-  "posts-new": { show: write, isLast: true, kept: [...MAIN, "ko-light"] },
+  keys: { show: at("keys"), kept: ALL },
+  status: { show: at("status"), kept: ALL },
+  "posts-new": { show: write, isLast: true, kept: MAIN },
   "posts-new-account": {
     show: async (page, open) => {
       await write(page, open);
       await page.getByRole("tab").nth(1).click();
     },
     isLast: true,
-    kept: ["light"],
+    kept: ALL,
   },
-  login: { show: async () => undefined, reader: "invited", kept: ["light"] },
+  "posts-new-uploading": {
+    isAlone: true,
+    show: async (page, open) => {
+      await open("posts/new");
+      await page.route(/\/api\/v1\/media\/presign/, () => undefined);
+      const file = { name: "bridge.jpg", mimeType: "image/jpeg" };
+      const buffer = Buffer.from(await drawScene("bridge"));
+      await page
+        .locator("input[type=file]")
+        .first()
+        .setInputFiles({ ...file, buffer });
+      // It goes on while another screen is shown.
+      await follow(page, "/calendar");
+      await page.getByRole("heading", { level: 1, name: /^(?:Calendar|캘린더)$/ }).waitFor();
+      await follow(page, "/posts/new");
+      await page
+        .getByText(/bridge\.jpg/)
+        .first()
+        .waitFor();
+    },
+    kept: ALL,
+  },
+  login: { show: async () => undefined, reader: "invited", kept: ALL },
   "login-key": { show: at("login"), reader: "guest" },
-  start: { show: at("start"), reader: "newcomer", kept: ONE },
+  start: { show: at("start"), reader: "newcomer", kept: ALL },
   "empty-posts": { show: at("posts"), reader: "newcomer" },
   "empty-calendar": { show: at("calendar"), reader: "newcomer" },
   "empty-queue": { show: at("queue"), reader: "newcomer" },
@@ -210,15 +261,24 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
       await page.getByRole("dialog").waitFor();
     },
     floats: true,
-    kept: ONE,
+    kept: ALL,
   },
   delete: {
     show: async (page, open) => {
-      await openPost(page, open, /겨울 코스 3곳/);
+      await openPost(page, open, /겨울 코스 3곳/, "posts?tab=needs-you");
       await press(page, /^(?:Delete from|계정 \d+개에서 삭제|.*에서 삭제)/);
       await page.getByRole("dialog").waitFor();
     },
     floats: true,
+  },
+  "delete-publishing": {
+    show: async (page, open) => {
+      await openPost(page, open, /Neue Werkstattzeiten/);
+      await press(page, /^(?:Delete|계정 \d+개에서 삭제|삭제…)/);
+      await page.getByRole("dialog").waitFor();
+    },
+    floats: true,
+    kept: ALL,
   },
   "keys-list": {
     show: async (page, open) => {

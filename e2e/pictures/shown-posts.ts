@@ -127,3 +127,11 @@ export const COMMENTS: readonly (readonly [post: number, author: string, text: s
   [3, "paula_p", "Is there a discount for two?"],
   [5, "jay.seoul", "덕분에 체인 소리가 사라졌어요. 감사합니다!"],
 ];
+
+/** Comments that are written once the rule for prices is active; it matches each of them. */
+export const ANSWERED: typeof COMMENTS = [
+  [2, "sora.rides", "가격 알려주세요. 배터리도 포함인가요?"],
+  [3, "tom_from_kreuzberg", "Price for the blue one?"],
+  [2, "bike.fan_b", "What is the price, and do you refund the deposit if I change my mind?"],
+  [3, "kiez.kurier", "Und was kostet es ohne Motor?"],
+];

@@ -32,13 +32,23 @@ const rolesOf = (service: string) =>
       url: "DATABASE_URL",
       role: `postrider_${service}`,
       password: `${service.toUpperCase()}_DATABASE_PASSWORD`,
+      isForWebhooks: false,
     },
     {
       url: "MIGRATION_DATABASE_URL",
       role: `postrider_${service}_migration`,
       password: `${service.toUpperCase()}_MIGRATION_PASSWORD`,
+      isForWebhooks: false,
     },
   ] as const;
+
+/** Only installations with processes that only send webhooks have it. */
+const WEBHOOKS_ROLE = {
+  url: "DATABASE_URL",
+  role: "postrider_delivery_webhooks",
+  password: "DELIVERY_WEBHOOKS_DATABASE_PASSWORD",
+  isForWebhooks: true,
+} as const;
 
 /** The settings that each program reads, by the container image and the command of the program. */
 const PROGRAMS: Readonly<Record<string, Read>> = {
@@ -54,11 +64,13 @@ const PROGRAMS: Readonly<Record<string, Read>> = {
   "media node --max-semi-space-size=2 src/inspection/server/main.ts": readInspectorSettings,
   "cli topics create": readBusConfig,
   "cli topics grant": readBusConfig,
-  "cli database provision": (read) =>
-    [
+  "cli database provision": (read) => [
+    ...[
       "DATABASE_URL",
       ...DATABASES.flatMap((service) => rolesOf(service).map(({ password }) => password)),
     ].map((name) => read.secret("-").string(name)),
+    read.secret("-").optionalString(WEBHOOKS_ROLE.password),
+  ],
   simulator: (read) => simulatorSettings.map(({ name }) => read.optionalString(name)),
 };
 
@@ -185,19 +197,21 @@ function checkAgreement(processes: readonly Process[]): readonly string[] {
 function checkPasswords(processes: readonly Process[]): readonly string[] {
   const provision = processes.find(({ program }) => program === "cli database provision");
   if (provision === undefined) return [];
-  return DATABASES.flatMap((service) =>
-    rolesOf(service).flatMap(({ url: setting, role, password }) => {
+  return DATABASES.flatMap((service) => {
+    const roles = [...rolesOf(service), ...(service === "delivery" ? [WEBHOOKS_ROLE] : [])];
+    return roles.flatMap(({ url: setting, role, password, isForWebhooks }) => {
       const provisioned = provision.variables.get(password)?.value;
       return processes
         .filter(({ image, variables }) => {
           const value = variables.get(setting)?.value;
           const url = URL.parse(value ?? "");
           const isSame = url?.username === role && url.password === provisioned;
-          return image === service && value !== undefined && !isSame;
+          const isOfRole = (variables.get("ROLE")?.value === "webhooks") === isForWebhooks;
+          return image === service && isOfRole && value !== undefined && !isSame;
         })
         .map(
           ({ where }) => `${where}: ${setting} has another role or password than is provisioned`,
         );
-    }),
-  );
+    });
+  });
 }

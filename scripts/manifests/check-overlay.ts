@@ -1,6 +1,5 @@
 import { parseAllDocuments } from "yaml";
 import { ROLES } from "../../services/delivery/src/config.ts";
-import type { ServiceName } from "../services/settings.ts";
 import { hasSetting } from "./addresses.ts";
 import { checkEnvironment } from "./check-environment.ts";
 import { checkInspector } from "./check-inspector.ts";
@@ -143,38 +142,52 @@ function productionFaults(manifests: readonly Manifest[]): readonly string[] {
   ];
 }
 
-const VARIABLES = ["KAFKA_USERNAME", "KAFKA_PASSWORD"];
+/** By the variable that names it. */
+const LOGINS: Readonly<Record<string, string>> = {
+  DATABASE_URL: "database role",
+  KAFKA_USERNAME: "Kafka user",
+  KAFKA_PASSWORD: "Kafka user",
+};
 
 interface Login {
   readonly where: string;
+  readonly kind: string;
   readonly secret: string;
-  /** Undefined for Kubernetes Jobs. */
-  readonly service: ServiceName | undefined;
+  /** A service, or its processes that only send webhooks. Undefined for Kubernetes Jobs. */
+  readonly owner: string | undefined;
 }
 
 function listLogins(manifests: readonly Manifest[]): readonly Login[] {
   return workloadsOf(manifests).flatMap((workload) =>
     containersOf(workload).flatMap(({ name, env = [] }) => {
-      const secrets = env
-        .filter((entry) => VARIABLES.includes(entry.name))
-        .map(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? "");
-      return [...new Set(secrets)].map((secret) => ({
+      const service = serviceOf(workload);
+      const isForWebhooks = env.some(
+        (entry) => entry.name === "ROLE" && entry.value === "webhooks",
+      );
+      const owner = isForWebhooks ? `${service} for webhooks` : service;
+      const secrets = env.flatMap((entry) => {
+        const kind = LOGINS[entry.name];
+        const secret = entry.valueFrom?.secretKeyRef?.name ?? "";
+        return kind === undefined ? [] : [[secret, kind] as const];
+      });
+      return [...new Map(secrets)].map(([secret, kind]) => ({
         where: `${workload.where} ${name}`,
+        kind,
         secret,
-        service: serviceOf(workload),
+        owner,
       }));
     }),
   );
 }
 
-/** Kafka grants rights to users: a service that shares one could write to foreign topics. */
-function checkKafkaUsers(manifests: readonly Manifest[]): readonly string[] {
+/** Postgres and Kafka grant rights to users: who shares one could do what only the other may. */
+function checkLogins(manifests: readonly Manifest[]): readonly string[] {
   const logins = listLogins(manifests);
   return logins
-    .filter(({ service }) => service !== undefined)
-    .flatMap(({ where, secret, service }) => {
-      const other = logins.find((one) => one.secret === secret && one.service !== service);
-      return other === undefined ? [] : [`${where}: shares its Kafka user with ${other.where}`];
+    .filter(({ owner }) => owner !== undefined)
+    .flatMap(({ where, kind, secret, owner }) => {
+      const other = logins.find((one) => one.secret === secret && one.owner !== owner);
+      return other === undefined ? [] : [`${where}: shares its ${kind} with ${other.where}`];
     });
 }
 
@@ -207,7 +220,7 @@ export function checkManifests(overlay: string, manifests: readonly Manifest[]):
     ...checkEnvironment(manifests),
     ...checkConfiguration(overlay, manifests),
     ...checkRoles(manifests),
-    ...checkKafkaUsers(manifests),
+    ...checkLogins(manifests),
     ...checkNetwork(manifests),
     ...checkChallenges(manifests),
     ...checkInspector(manifests),

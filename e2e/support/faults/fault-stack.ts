@@ -5,7 +5,7 @@ import { startSystem, type BusKind, type System } from "../system/system.ts";
 /**
  * Number of posts that one test publishes; the test kills a process when half of them are accepted.
  */
-export const POSTS = 24;
+export const POSTS = 12;
 const ACCOUNTS = 12;
 /**
  * Time limit of a publishing call in seconds. It is longer than the simulated platforms take to

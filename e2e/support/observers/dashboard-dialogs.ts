@@ -5,6 +5,8 @@ import {
   type HostileField,
   type HostileWorkspace,
 } from "../requests/hostile-workspace.ts";
+import { create } from "../requests/posts.ts";
+import { follow } from "./dashboard-walk.ts";
 
 /** A dialog, and how to open it. */
 export interface DialogStop {
@@ -255,6 +257,59 @@ function onConflicts(api: Api, { plannedId }: HostileWorkspace): readonly Dialog
   ];
 }
 
+/** What is shown where the server refuses, in words of its own. */
+function onRefusals(
+  api: Api,
+  { postId, accountIds }: HostileWorkspace,
+  day: string,
+): readonly DialogStop[] {
+  const words = "error of a platform";
+  const refuse = async (page: Page, method: "PATCH" | "DELETE", id: string, code: string) => {
+    const error = { code, message: hostile(words), details: [] };
+    await page.route(`**/api/v1/posts/${id}`, async (route) =>
+      route.request().method() === method
+        ? await route.fulfill({ status: 409, json: { error } })
+        : await route.fallback(),
+    );
+  };
+  let count = 0;
+  return [
+    {
+      name: "a move that is refused",
+      path: "/status",
+      act: async (page) => {
+        count += 1;
+        const { id } = await create(api, {
+          content: `Moved ${count}`,
+          accountIds: accountIds.slice(0, 1),
+          scheduledAt: `${day}T05:00:00.000Z`,
+        });
+        await follow(page, `/posts/${id}`);
+        await press(page, "Move to…");
+        await page.getByLabel("Time", { exact: true }).fill("14:40");
+        await pressInDialog(page, "Move to 14:40");
+        await page.getByRole("button", { name: "Undo" }).waitFor();
+        await refuse(page, "PATCH", id, "post_not_editable");
+        await page.keyboard.press("u");
+      },
+      title: /^The post was not moved$/,
+      shows: [words],
+    },
+    {
+      name: "a deletion that is refused",
+      path: `/posts/${postId}`,
+      act: async (page) => {
+        await refuse(page, "DELETE", postId, "post_publishing");
+        await press(page, /^Delete from 1 /);
+        await pressInDialog(page, "Delete from 1");
+        await page.getByText(/so nothing was deleted/).waitFor();
+      },
+      title: /^Delete this post from the platforms\?$/,
+      shows: [words],
+    },
+  ];
+}
+
 /**
  * The dialogs of the dashboard over a workspace with hostile texts.
  *
@@ -272,6 +327,7 @@ export function listDialogs(
     ...ON_RULES,
     ...onPosts(workspace, day),
     ...onConflicts(api, workspace),
+    ...onRefusals(api, workspace, day),
     ...ON_KEYS,
     ...ON_A_PHONE,
   ];

@@ -127,6 +127,7 @@ export async function makeDashboardFixtures(
   const [theirAccount = ""] = theirs.accounts;
   const posts = refuse("path:id", Object.values(theirs.posts));
   const cursorIn = (...ids: readonly string[]) => refuse("query:cursor", ids, INVALID_CURSOR);
+  const automations = theirs.engagement;
   const range = { from: "2026-11-01", to: "2026-11-30" };
   const { credentials } = await simulator.issueAccount("bluesky");
   const { identifier = "", appPassword = "" } = credentials;
@@ -179,6 +180,14 @@ export async function makeDashboardFixtures(
     "GET /media/{id}/preview": {
       requests: [one(ours.media.ready)],
       foreign: refuse("path:id", Object.values(theirs.media)),
+    },
+    "GET /automations/rules": { requests: [{}], foreign: cursorIn(automations.cursors.rules) },
+    "GET /automations/runs": {
+      requests: [{}],
+      foreign: {
+        ...refuse("query:ruleId", Object.values(automations.rules)),
+        ...cursorIn(automations.cursors.runs),
+      },
     },
     "POST /automations/try": { requests: [{ body: { rule, text: "price" } }], foreign: {} },
     "GET /inbox": {

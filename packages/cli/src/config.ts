@@ -102,6 +102,10 @@ function readDatabaseSetup(read: EnvReader) {
       service,
       password: read.string(`${service.toUpperCase()}_DATABASE_PASSWORD`),
       migrationPassword: read.string(`${service.toUpperCase()}_MIGRATION_PASSWORD`),
+      webhooksPassword:
+        service === "delivery"
+          ? read.optionalString("DELIVERY_WEBHOOKS_DATABASE_PASSWORD")
+          : undefined,
     })),
   };
 }

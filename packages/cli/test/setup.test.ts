@@ -163,9 +163,19 @@ test("`topics grant --dry-run` lists the rights of each service's Kafka user and
     "read group prefixed posts.",
     "describe group prefixed posts.",
   ]);
-  expect(new Set(rights.map(({ principal }) => principal))).toEqual(
-    new Set(["accounts", "delivery", "media", "posts"].map((service) => `User:p-${service}`)),
+  const users = ["accounts", "delivery", "delivery-webhooks", "media", "posts"];
+  expect([...new Set(rights.map(({ principal }) => principal))]).toEqual(
+    users.map((user) => `User:p-${user}`),
   );
+  const ofWebhooks = rights.filter(({ principal }) => principal === "User:p-delivery-webhooks");
+  expect(ofWebhooks.filter(({ operation }) => operation === "write")).toEqual([]);
+  expect(ofWebhooks).toContainEqual({
+    principal: "User:p-delivery-webhooks",
+    resource: "group",
+    name: "delivery.webhooks.",
+    pattern: "prefixed",
+    operation: "read",
+  });
 });
 
 test("`topics grant` requires the address of a broker", async () => {

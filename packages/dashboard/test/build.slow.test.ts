@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 /** What a browser has to load before the first screen can be used, after compression. */
-const MAX_FIRST_SCREEN_BYTES = 180 * 1024;
+const MAX_FIRST_SCREEN_BYTES = 180_000;
 /** Each costs a round trip, and counts towards the gateway's limit of the visitor's address. */
 const MAX_FIRST_SCREEN_FILES = 25;
 const ROOT = resolve(import.meta.dirname, "..");

@@ -6,7 +6,11 @@ import { openSql, type Sql } from "#src/postgres.ts";
 import { migrate } from "#src/postgres/migrations.ts";
 import { provisionDatabase } from "#src/postgres/provision.ts";
 import { restrictRuntime } from "#src/postgres/runtime-rights.ts";
-import { migrationDatabaseUrl, serviceDatabaseUrl } from "#src/postgres/service-role.ts";
+import {
+  migrationDatabaseUrl,
+  serviceDatabaseUrl,
+  webhooksDatabaseUrl,
+} from "#src/postgres/service-role.ts";
 
 const MIGRATIONS = new URL("./migrations", import.meta.url).pathname;
 const PARTITION_FUNCTIONS = readFileSync(
@@ -58,7 +62,8 @@ afterEach(async () => {
   const { name, owner, runtime, migration } = installation;
   await Promise.all([owner, runtime, migration].map((sql) => sql.end({ timeout: 1 })));
   await cluster.unsafe(`drop database ${name} with (force)`);
-  for (const role of [`postrider_${name}`, `postrider_${name}_migration`, name])
+  const suffixes = ["", "_webhooks", "_migration"];
+  for (const role of [...suffixes.map((suffix) => `postrider_${name}${suffix}`), name])
     await cluster.unsafe(`drop role if exists ${role}`);
   await cluster.end({ timeout: 1 });
 });
@@ -140,6 +145,26 @@ test("a service's runtime role can add and read audit log rows, but cannot choos
       `select 1 from ${table} for update`,
     ])
       await expect(runtime.unsafe(statement), statement).rejects.toThrow("permission denied");
+});
+
+test("the role for webhooks gets the rights on its tables from a later run of provisioning and from each migration, and none on other tables", async () => {
+  await provision();
+  const { name, ownerUrl, migration } = installation;
+  await migrate(migration, MIGRATIONS);
+  await migration`create table webhook_older (id int)`;
+  for (let run = 0; run < 2; run += 1)
+    await provisionDatabase(ownerUrl, [{ ...roleOf(name), webhooksPassword: "w'3" }]);
+  await migration.begin(async (tx) => {
+    await tx`create table webhook_newer (id int)`;
+    await tx`create table newer (id int)`;
+    await restrictRuntime(tx);
+  });
+  const webhooks = open(webhooksDatabaseUrl(ownerUrl, name, "w'3"));
+  for (const table of ["webhook_older", "webhook_newer"])
+    await webhooks.unsafe(`insert into ${table} (id) values (1)`);
+  for (const table of ["effects", "newer", "outbox"])
+    await expect(webhooks.unsafe(`select 1 from ${table}`)).rejects.toThrow("permission denied");
+  await webhooks.end({ timeout: 1 });
 });
 
 test("the runtime role can create partitions for the days around today and drop those at least a week old, but no other partitions", async () => {

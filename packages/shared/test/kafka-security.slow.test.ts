@@ -135,6 +135,34 @@ test("a service's Kafka user writes only its own topics, reads only what the ser
   });
 });
 
+test("the Kafka user of processes that only send webhooks reads what webhooks report, writes nothing, and uses no group of delivery's other processes", async () => {
+  await ensureTopics(client(), TOPICS, 1);
+  await grantKafkaRights(client(), listKafkaRights("postrider-"));
+  const user = { KAFKA_USERNAME: "postrider-delivery-webhooks" };
+  await using database = await createDatabase(4);
+  const { sql } = database;
+  await using delivery = openAs("delivery", sql);
+  await using webhooks = openAs("delivery-webhooks", sql);
+  const publish = (bus: Bus, topic: string) =>
+    sql.begin((tx) => bus.publish(tx, topic, [{ key: "k", headers: {}, value: "webhooks" }]));
+  await eventually(() => publish(delivery, "delivery.events.v1"));
+  for (const topic of TOPICS)
+    await expect(publish(webhooks, topic)).rejects.toThrow(/not authorized/i);
+
+  const seen: string[] = [];
+  await webhooks.subscribe({
+    group: "delivery.webhooks",
+    topic: "delivery.events.v1",
+    handle: async (_tx, records) => void seen.push(...records.map(({ value }) => value)),
+  });
+  await eventually(() => expect(seen).toContain("webhooks"));
+  await withAdmin(openKafka(client(user)), async (admin) => {
+    await expect(
+      admin.fetchOffsets({ groupId: "delivery.posts.events.v1.test", topics: ["posts.events.v1"] }),
+    ).rejects.toThrow("Failed to find group coordinator");
+  });
+});
+
 test.each(SERVICES)(
   "the Kafka user of the %s service writes only its own topics, sees no others but those that it consumes, misses none, and may neither create a topic nor change rights",
   async (service) => {

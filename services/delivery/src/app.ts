@@ -5,6 +5,7 @@ import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id"
 import { createProbeUrl } from "@postrider/rest/media/links";
 import type { Bus } from "@postrider/shared/bus";
 import type { EventHandler } from "@postrider/shared/bus/consumer";
+import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { describeHold, type DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { withDiagnostics, type DiagnosticsOptions } from "@postrider/shared/diagnostics/service";
@@ -75,7 +76,7 @@ export async function startApp(config: Config): Promise<App> {
   const parts: Parts = {};
   for (const [name, check] of listChecks(config, parts)) health.checks.set(name, check);
   const peers = connectPeers(config);
-  const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
+  const guard = createGuard(config, base);
   health.notes.set("deployment", () => describeHold(guard));
   const lateRelay = createLateNudge();
   const onEvents = lateRelay.nudge;
@@ -95,9 +96,9 @@ export async function startApp(config: Config): Promise<App> {
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
-  const { bus, relay } = await startEvents(config, { sql, guard, logger });
+  const { bus, relay } = await openEvents(config, { sql, guard, logger });
   parts.bus = bus;
-  lateRelay.attach(relay);
+  if (relay !== undefined) lateRelay.attach(relay);
   const common = { config, logger, bus, peers, guard, backlogs };
   const worksFor = (part: Exclude<keyof Parts, "bus">) =>
     config.role === "all" || config.role === part;
@@ -203,9 +204,24 @@ function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
   return [...new Set([...publishing, ...webhooks, ...engagement.handlers])];
 }
 
-/** Fails unless the configuration has every key with which stored values are encrypted. */
-async function requireKeys({ handleKeys }: Config, sql: Sql): Promise<void> {
-  const used = [...(await listHandleKeys(sql)), ...(await listSecretKeys(sql))];
+/** The database role of a process that only sends webhooks may not record a restore. */
+function createGuard(
+  { deploymentId, role }: Config,
+  { sql, logger }: Pick<DatabaseProcess, "sql" | "logger">,
+): DeploymentGuard {
+  return createPublishingGuard({ sql, logger, deploymentId, isReadOnly: role === "webhooks" });
+}
+
+/** A process that only sends webhooks publishes no events, and may not read those of others. */
+async function openEvents(config: Config, deps: Parameters<typeof startEvents>[1]) {
+  if (config.role !== "webhooks") return await startEvents(config, deps);
+  return { bus: await openBus({ ...config, ...deps }), relay: undefined };
+}
+
+/** Fails unless the configuration has every key with which values that it reads are encrypted. */
+async function requireKeys({ handleKeys, role }: Config, sql: Sql): Promise<void> {
+  const handles = role === "webhooks" ? [] : await listHandleKeys(sql);
+  const used = [...handles, ...(await listSecretKeys(sql))];
   requireSealingKeys("HANDLE_KEYS", handleKeys, { what: "handles and webhook secrets", used });
 }
 

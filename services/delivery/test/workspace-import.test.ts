@@ -337,6 +337,55 @@ test("what was not finished is never sent when the exported workspace may have g
   expect(failed).toEqual({ status: "failed", errorCode: "outcome_unknown" });
 });
 
+/** A private reply that is being searched for, with its run, and both after it was found. */
+function searchedReply() {
+  const run_id = newId();
+  const of = (table: string, values: object) => [changed(exported[table]?.[0], values)];
+  const reply = { type: "private_reply", text: "Hi", rule_id: newId(), run_id };
+  const open = { ...reply, status: "unknown", open_unknowns: 1, finished_at: null };
+  const found = { ...reply, status: "succeeded", open_unknowns: 0, error_code: null };
+  const before: ExportedRows = {
+    ...exported,
+    comment_actions: of("comment_actions", open),
+    automation_runs: of("automation_runs", { id: run_id, status: "prepared", reason: null }),
+  };
+  const after: ExportedRows = {
+    ...exported,
+    comment_actions: of("comment_actions", { ...found, finished_at: "2026-11-20T09:00:00+00:00" }),
+    automation_runs: of("automation_runs", { id: run_id, status: "sent", reason: null }),
+  };
+  return { before, after };
+}
+
+test("no run waits for a private reply that has ended, whichever tables of an export were read before its end", async () => {
+  await using given = await open();
+  const { before, after } = searchedReply();
+  const tables = Object.keys(EXPORTED_TABLES);
+  for (let count = 0; count <= tables.length; count += 1) {
+    await given.sql`delete from automation_runs`;
+    await given.sql`delete from comment_actions`;
+    const rows = tables.map((table, index) => [table, (index < count ? before : after)[table]]);
+    await given.importAll(one, Object.fromEntries(rows) as ExportedRows);
+    const waiting = await given.sql`
+      select
+      from automation_runs r
+      join comment_actions a on a.run_id = r.id
+      where r.status = 'prepared' and a.status = 'succeeded'`;
+    expect([tables[count], waiting]).toEqual([tables[count], []]);
+  }
+});
+
+test("the runs of private replies that waited end with them when the exported workspace may have gone on", async () => {
+  await using given = await open();
+  await given.importAll(one, searchedReply().before);
+  await given.release(one, true);
+  const runs = await given.sql`
+    select r.status, r.reason, a.status as reply
+    from automation_runs r
+    join comment_actions a on a.run_id = r.id`;
+  expect(runs).toEqual([{ status: "failed", reason: "outcome_unknown", reply: "failed" }]);
+});
+
 test("a private reply that waited is not blocked after its import, although the sending of private replies was enabled later here", async () => {
   await using given = await open();
   const { sql } = given;

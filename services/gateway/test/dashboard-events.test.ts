@@ -1,3 +1,4 @@
+import { Agent, get } from "node:http";
 import { type AddressInfo, createConnection, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import type { DashboardEvent } from "@postrider/rest/dashboard/events";
@@ -209,6 +210,28 @@ test.each([
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([429, "5"]);
   },
 );
+
+test("a browser with many open pages has connections left for their requests, over HTTP/1.1 too", async () => {
+  const sessionId = newId();
+  const server = await open({}, () => admitted({ keyId: undefined, sessionId }));
+  const { port } = server.app.server.address() as AddressInfo;
+  // As many as browsers open to one host.
+  const agent = new Agent({ keepAlive: true, maxSockets: 6 });
+  const statuses: (number | undefined)[] = [];
+  const ask = (path: string) =>
+    get({ agent, port, path, headers: SESSION_HEADERS }, (answer) => {
+      statuses.push(answer.statusCode);
+      answer.resume();
+    }).on("error", () => undefined);
+  for (let page = 0; page < 8; page += 1) ask("/app/api/events");
+  const requests = Array.from({ length: 3 }, () => ask("/app/api/cures"));
+  try {
+    await eventually(() => expect(statuses).toHaveLength(8 + requests.length));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(4 + requests.length);
+  } finally {
+    agent.destroy();
+  }
+});
 
 test("the session of a page that is closed while its request is admitted is not checked for ever", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });

@@ -1,4 +1,4 @@
-import { TriedRule } from "@postrider/rest/dashboard/automations";
+import { RuleFacts, RunFacts, TriedRule } from "@postrider/rest/dashboard/automations";
 import { MediaLibrary } from "@postrider/rest/dashboard/media";
 import { notFound } from "@postrider/shared/errors";
 import { afterAll, expect, test, vi } from "vitest";
@@ -25,6 +25,8 @@ const MEDIA = {
   fileName: "a.png",
   createdAt: { seconds: 1_795_000_000n, nanos: 0 },
 };
+
+const RULE_ID = "01936a5e-7d2b-7000-8000-0000000000aa";
 
 let altText: string | undefined;
 const files = await startMediaStandIn();
@@ -57,6 +59,15 @@ const server = await createDashboardServer((answer) => ({
     setInboxState: (request) => answer(request, { json: '{"state":"done"}' }),
   },
   automations: {
+    listAutomationRules: (request) =>
+      answer(request, {
+        rules: [{ id: RULE_ID, match: "any", status: "active", runCount: 1001 }, { id: RULE_ID }],
+        nextCursor: "next",
+      }),
+    listAutomationRuns: (request) =>
+      answer(request, {
+        runs: [{ id: RULE_ID, status: "sent", commentText: "Which price?" }, { id: RULE_ID }],
+      }),
     tryRule: (request) =>
       answer(request, { outcome: "reply", keywords: ["price"], isSendingEnabled: false }),
   },
@@ -171,6 +182,29 @@ test("a rule that is not stored is tried on a text, and the answer says what wou
     expect(summary(await attempt(body))).toEqual([400, "invalid_request"]);
 });
 
+test("rules have the number of their runs, and runs the texts of their comments, as far as these are known", async () => {
+  const rules = await server.send({ url: "/automations/rules?limit=100&cursor=c" });
+  expect(rules.json()).toMatchObject({
+    rules: [
+      { id: RULE_ID, status: "active", runs: { count: 1000, isMore: true } },
+      { runs: { count: 0, isMore: false } },
+    ],
+    nextCursor: "next",
+  });
+  expectForm(RuleFacts, rules.json<{ rules: object[] }>().rules[0]);
+  const paged = { workspaceId: WORKSPACE_ID, limit: 100, cursor: "c" };
+  expect(server.seen()).toMatchObject([{ ...paged, withRunCounts: true }]);
+
+  const runs = await server.send({ url: `/automations/runs?ruleId=${RULE_ID}&status=sent` });
+  expect(runs.json()).toMatchObject({
+    runs: [{ id: RULE_ID, status: "sent", text: "Which price?" }, { text: null }],
+    nextCursor: null,
+  });
+  expectForm(RunFacts, runs.json<{ runs: object[] }>().runs[0]);
+  const filter = { workspaceId: WORKSPACE_ID, ruleId: RULE_ID, status: "sent" };
+  expect(server.seen()).toMatchObject([{ ...filter, withTexts: true }]);
+});
+
 test("the first page of the inbox begins a refresh, and further pages do not", async () => {
   const first = await server.send({ url: `/inbox?state=open&accountId=${MEDIA_ID}&limit=5` });
   expect(first.json()).toEqual({ comments: [] });
@@ -199,6 +233,8 @@ test.each([
   ["GET", "/media", "posts:read"],
   ["GET", `/posts/${POST_ID}/metrics/history`, "posts:read"],
   ["GET", "/metrics?from=2026-11-01&to=2026-11-30", "posts:read"],
+  ["GET", "/automations/rules", "automations:read"],
+  ["GET", "/automations/runs", "automations:read"],
   ["POST", "/automations/try", "automations:read"],
 ] as const)("%s %s needs the scope %s", async (method, url, scope) => {
   const answer = await server.send({ method, url }, withoutScope(scope));

@@ -180,15 +180,31 @@ test("a target that failed at a limit says until when the limit lasts, and deliv
   shown = { ...FAILED, status: "failed", targets };
   waits = [{ targetId: OTHER_ID, kind: "held_account", until: AT }];
   onTestFinished(() => void ([shown, waits] = [FAILED, PAUSED]));
+  const expected = [
+    { waitsFor: null },
+    { cure: { kind: "retry_later" }, waitsFor: { kind: "held_account", until: INSTANT } },
+  ];
   const answer = await server.send({ url: `/posts/${POST_ID}/targets` });
   expectForm(PostTargetsWords, answer.json());
-  expect(answer.json()).toMatchObject({
-    targets: [
-      { waitsFor: null },
-      { cure: { kind: "retry_later" }, waitsFor: { kind: "held_account", until: INSTANT } },
-    ],
-  });
+  expect(answer.json()).toMatchObject({ targets: expected });
   expect(server.seen()[1]).toMatchObject({ targetIds: [OTHER_ID] });
+  const list = await server.send({ url: `/posts/words?ids=${POST_ID}` });
+  expectForm(PostWordsList, list.json());
+  expect(list.json()).toMatchObject({ posts: [{ targets: expected }] });
+  expect(server.seen()[1]).toMatchObject({ workspaceId: WORKSPACE_ID, targetIds: [OTHER_ID] });
+});
+
+test("a list with many limits asks delivery once, about its first hundred", async () => {
+  const limited = { ...error, code: "platform_quota", retryable: true };
+  const targets = Array.from({ length: 120 }, (_, index) => {
+    const id = `01936a5e-7d2b-7000-8000-${String(index).padStart(12, "0")}`;
+    return { ...TARGET, id, status: "failed", error: limited };
+  });
+  shown = { ...FAILED, status: "failed", targets };
+  onTestFinished(() => void (shown = FAILED));
+  await server.send({ url: `/posts/words?ids=${POST_ID}` });
+  const asked = server.seen().slice(1) as { targetIds: readonly string[] }[];
+  expect(asked.map(({ targetIds }) => targetIds.length)).toEqual([100]);
 });
 
 test("a target that is there twice has the address of its second post", async () => {

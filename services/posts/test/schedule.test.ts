@@ -3,7 +3,13 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeEach, expect, test, vi } from "vitest";
 import { nextDue, startDuePosts } from "#src/db/due-posts.ts";
-import { failMissedBatch, startDueBatch, startScheduler } from "#src/jobs/start-due-posts.ts";
+import {
+  failMissedBatch,
+  retryRefused,
+  startDueBatch,
+  startScheduler,
+} from "#src/jobs/start-due-posts.ts";
+import { RefusedPosts } from "#src/operations/refused-posts.ts";
 import { deliveryOf, newWorkspace, startPostsForFile } from "./fixture.ts";
 import { msOf, toTimestamp } from "./shown-posts.ts";
 
@@ -356,6 +362,24 @@ test("a missed post that cannot be marked as failed keeps no other one from fail
   const [next] = await nextDue(posts.sql, null, [stuck.id]);
   expect(next.dueMs).toBeNull();
   expect(next.oldestMs).toBeLessThan(-DAY_MS);
+});
+
+test("missed posts that are tried again all fail at once, also more than fail in one transaction", async () => {
+  const ids: string[] = [];
+  while (ids.length <= 100)
+    ids.push((await posts.createPost({ ...request(), ...inMs(60_000) })).id);
+  await passTime(DAY_MS + 120_000);
+  const logger = createLogger({ service: "posts", level: "silent" });
+  const refused = new RefusedPosts(logger);
+  const stillDue: string[] = [];
+  vi.spyOn(refused, "retry").mockImplementation(async (work, listDue) => {
+    await work(ids);
+    stillDue.push(...(await listDue(ids)));
+    return true;
+  });
+
+  await retryRefused({ ...scheduler(), logger, refused });
+  expect(stillDue).toEqual([]);
 });
 
 test("the scheduler starts posts at their scheduled time, and wakes up for a new post that is due before the post for which it waits", async () => {

@@ -14,6 +14,7 @@ import { MIGRATIONS } from "#src/config.ts";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
 import { listQuotaUsage, moveQuota, reserveQuota } from "#src/db/quota-usage.ts";
+import { FIRST_SILENCE, takeSilentDeletions } from "#src/db/silent-targets.ts";
 import { applyDeletionUpdate, type DeletableState } from "#src/domain/deletion.ts";
 import { INSTALLATION, quotaDemands, SHARED_LIMITS } from "#src/domain/quota.ts";
 import { IMPORT_RULES } from "#src/operations/import-rules.ts";
@@ -118,6 +119,34 @@ test("a post that was in progress is in progress again after the import, so that
   expect(row).toEqual({ status: "publishing", isAsked: true });
 });
 
+test.each([
+  [["published"], "published"],
+  [["failed"], "failed"],
+  [["failed", "published"], "partial"],
+  [["published", "cancelled"], "cancelled"],
+])(
+  "a post in progress whose targets ended as %j before they were exported is %s after the import, also after that of a copy",
+  async (statuses, status) => {
+    await using given = await open();
+    for (const isCopy of [false, true]) {
+      await given.prepare(one);
+      const id = newId();
+      const progress = { id, status: "publishing", started_at: AT, queue_slot_rule_id: null };
+      const targets = statuses.map((ended, ordinal) => {
+        const published_at = ended === "published" ? AT : null;
+        const own = { id: newId(), post_id: id, ordinal, status: ended, published_at };
+        return changed(exported.targets?.[0], own);
+      });
+      await given.importAll(one, { posts: [changed(exported.posts?.[0], progress)], targets });
+      await given.release(one, isCopy);
+      const [post] =
+        await given.sql`select status, published_at, cause from posts where id = ${id}`;
+      const publishedAt = statuses.includes("published") ? new Date(AT) : null;
+      expect(post).toEqual({ status, publishedAt, cause: null });
+    }
+  },
+);
+
 test("nothing asks about a scheduled target of an imported workspace before it is due", async () => {
   await using given = await open();
   await given.prepare(one);
@@ -129,19 +158,38 @@ test("nothing asks about a scheduled target of an imported workspace before it i
   expect(row).toEqual({ isUndisturbed: true });
 });
 
-test("a post that was being deleted takes the reports about its new deletion after the import", async () => {
-  await using given = await open();
+/** Imports the workspace with a target whose deletion was in progress, and does not release it. */
+async function openWithDeletion() {
+  const given = await open();
   await given.prepare(one);
   const deleting = {
     status: "deleting",
     deletion: 1,
     deletion_version: 7,
     deletion_requested_at: AT,
+    last_report_at: AT,
   };
   await given.importAll(one, {
     ...exported,
     targets: [changed(exported.targets?.[0], deleting)],
   });
+  return given;
+}
+
+test.each([false, true])(
+  "a deletion that was in progress is not requested before the import is released, and is after it (isCopy: %s)",
+  async (isCopy) => {
+    await using given = await openWithDeletion();
+    const page = { silentMs: -1, limit: 10, since: FIRST_SILENCE };
+    expect(await takeSilentDeletions(given.sql, page)).toEqual([]);
+    await given.release(one, isCopy);
+    const asked = await takeSilentDeletions(given.sql, page);
+    expect(asked.map(({ deletion }) => deletion)).toEqual([1]);
+  },
+);
+
+test("a post that was being deleted takes the reports about its new deletion after the import", async () => {
+  await using given = await openWithDeletion();
   await given.release(one);
   const [target] = await given.sql<DeletableState[]>`
     select platform, status, deletion, deletion_version

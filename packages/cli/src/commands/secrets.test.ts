@@ -36,6 +36,9 @@ test("`secrets create` writes connections whose passwords are those that it hand
   expect(secrets.get("posts-database")?.DATABASE_URL).toBe(
     `postgres://postrider_posts:${roles?.POSTS_DATABASE_PASSWORD}@db.internal:5432/postrider?sslmode=verify-full`,
   );
+  expect(secrets.get("delivery-webhooks-database")?.DATABASE_URL).toBe(
+    `postgres://postrider_delivery_webhooks:${roles?.DELIVERY_WEBHOOKS_DATABASE_PASSWORD}@db.internal:5432/postrider?sslmode=verify-full`,
+  );
   expect(secrets.get("posts-migration-database")?.MIGRATION_DATABASE_URL).toBe(
     `postgres://postrider_posts_migration:${roles?.POSTS_MIGRATION_PASSWORD}@db.internal:5432/postrider?sslmode=verify-full`,
   );

@@ -2,7 +2,11 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { makeIdentityKeys, toTrustedIdentities } from "@postrider/shared/identity/identity-keys";
 import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
-import { migrationDatabaseUrl, serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
+import {
+  migrationDatabaseUrl,
+  serviceDatabaseUrl,
+  webhooksDatabaseUrl,
+} from "@postrider/shared/postgres/service-role";
 import { makeSealingKey } from "@postrider/shared/secrets/sealing";
 import { getText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { loadOwnerUrl, SERVICES } from "#src/config.ts";
@@ -43,9 +47,17 @@ function makeDatabaseSecrets(ownerUrl: string): Secrets {
       { MIGRATION_DATABASE_URL: migrationDatabaseUrl(ownerUrl, role) },
     ],
   ]);
+  const webhooks = makePassword();
   return {
-    "database-roles": { DATABASE_URL: ownerUrl, ...Object.fromEntries(passwords) },
+    "database-roles": {
+      DATABASE_URL: ownerUrl,
+      ...Object.fromEntries(passwords),
+      DELIVERY_WEBHOOKS_DATABASE_PASSWORD: webhooks,
+    },
     ...Object.fromEntries(connections),
+    "delivery-webhooks-database": {
+      DATABASE_URL: webhooksDatabaseUrl(ownerUrl, "delivery", webhooks),
+    },
   };
 }
 

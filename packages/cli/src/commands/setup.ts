@@ -61,7 +61,7 @@ export const setupCommands: readonly Command[] = [
     words: "database provision",
     synopsis: "",
     summary:
-      "create a schema, a runtime role and a migration role for each service, or change the passwords; needs DATABASE_URL of the owner, and ACCOUNTS_, POSTS_, MEDIA_ and DELIVERY_ each with DATABASE_PASSWORD and MIGRATION_PASSWORD",
+      "create a schema, a runtime role and a migration role for each service, or change the passwords; needs DATABASE_URL of the owner, and ACCOUNTS_, POSTS_, MEDIA_ and DELIVERY_ each with DATABASE_PASSWORD and MIGRATION_PASSWORD; with DELIVERY_WEBHOOKS_DATABASE_PASSWORD also a role for processes that only send webhooks",
     run: provision,
   },
   {
@@ -74,7 +74,7 @@ export const setupCommands: readonly Command[] = [
     words: "topics grant",
     synopsis: "[--prefix PREFIX] [--dry-run]",
     summary:
-      "let the Kafka user of each service (postrider-posts, …; --prefix for other names) write only its own topics and read only what it consumes; --dry-run lists the rights",
+      "let the Kafka user of each service (postrider-posts, …; --prefix for other names) and that of processes that only send webhooks (postrider-delivery-webhooks) write only its own topics and read only what it consumes; --dry-run lists the rights",
     run: grantTopics,
   },
 ];

@@ -1,5 +1,6 @@
 import type { PlatformId } from "@postrider/client";
 import type { CureKind } from "@postrider/rest/dashboard/cures";
+import { useQuery } from "@tanstack/react-query";
 import { ArrowUpRight, Copy, Plug, Replace, RotateCcw } from "lucide-react";
 import type { ComponentType } from "react";
 import { useLocation } from "wouter";
@@ -10,15 +11,12 @@ import { ErrorNotice } from "../kit/error-notice.tsx";
 import { PLATFORMS } from "../kit/platform-tile.tsx";
 import { showToast } from "../kit/toast.tsx";
 import { useAct } from "../kit/use-act.ts";
-import { distanceOf } from "../time/format-time.ts";
-import { useNearTime } from "../time/near-time.ts";
-import { kitWords } from "../words/kit-words.ts";
 import { useWords } from "../words/use-words.ts";
+import { LimitButton } from "./limit-button.tsx";
 import { postWords } from "./post-words.ts";
 import { postsApi } from "./posts-api.ts";
 import { profileUrlOf } from "./profile-url.ts";
 import { retryOf, retryReconnected } from "./retry-reconnected.ts";
-import { useLimitEnd } from "./use-limit-end.ts";
 
 /** What the button needs to know of the failures that it mends. */
 export interface Failure {
@@ -116,21 +114,14 @@ function RetryButton({ failure, ...look }: KindProps) {
   );
 }
 
-/** While the limit lasts, a retry would only fail again: the button says from when on it helps. */
 function RetryLaterButton(props: KindProps) {
   const { failure, ...look } = props;
-  const words = useWords(postWords);
-  const { inTime, distance } = useWords(kitWords);
-  const nearTime = useNearTime();
-  const end = useLimitEnd(failure.postId, failure.targetId);
-  if (end === undefined) return <RetryButton {...props} />;
+  const { data } = useQuery(postsApi.targets(failure.postId));
+  const words = data?.targets.find(({ targetId }) => targetId === failure.targetId);
   return (
-    <>
-      <Button {...look} icon={RotateCcw} disabled>
-        {words.retryAt(nearTime(end.at))}
-      </Button>
-      <span className="xs muted num">{inTime(distanceOf(end.msLeft, distance))}</span>
-    </>
+    <LimitButton {...look} until={words?.waitsFor?.until}>
+      <RetryButton {...props} />
+    </LimitButton>
   );
 }
 

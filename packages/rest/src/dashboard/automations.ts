@@ -1,4 +1,5 @@
 import { Type, type Static } from "typebox";
+import { BoundedCount } from "#src/dashboard/parts.ts";
 import { nullable } from "#src/schemas.ts";
 
 /** `POST /app/api/automations/try`: one text against a rule that need not be stored. */
@@ -40,5 +41,16 @@ export const TriedRule = Type.Object({
   sendingEnabled: Type.Boolean(),
 });
 
+/** What each rule of `GET /app/api/automations/rules` has beside what `/api/v1` answers. */
+export const RuleFacts = Type.Object({ runs: BoundedCount });
+
+/** What each run of `GET /app/api/automations/runs` has beside what `/api/v1` answers. */
+export const RunFacts = Type.Object({
+  /** The first 200 characters of the comment; null when the inbox does not have it. */
+  text: nullable(Type.String()),
+});
+
+export type RuleFactsJson = Static<typeof RuleFacts>;
+export type RunFactsJson = Static<typeof RunFacts>;
 export type TryRuleJson = Static<typeof TryRule>;
 export type TriedRuleJson = Static<typeof TriedRule>;

@@ -101,6 +101,8 @@ export const TargetWords = Type.Object({
   retryable: Type.Boolean(),
   cause: Type.Union([Words, Type.Null()]),
   cure: Type.Union([Cure, Type.Null()]),
+  /** In a list, only of targets that failed at a limit, and of the first 100 of these. */
+  waitsFor: Type.Union([WaitsFor, Type.Null()]),
 });
 
 /** `GET /app/api/posts/words?ids=a,b`: up to 100 posts of a list, with words of their targets. */
@@ -122,7 +124,6 @@ export const PostTargetsWords = Type.Object({
   targets: Type.Array(
     Type.Object({
       ...TargetWords.properties,
-      waitsFor: Type.Union([WaitsFor, Type.Null()]),
       /** Of a target that is there twice: the address of the other post, if it is known. */
       secondPermalink: nullable(Type.String()),
     }),

@@ -1,15 +1,26 @@
 import kafkajs, { type AclEntry } from "kafkajs";
 import { openKafka, withAdmin, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
-import { domainsOf, PRODUCERS, type Producer, type Topic } from "#src/bus/topics.ts";
+import { domainsOf, type Producer, type Topic } from "#src/bus/topics.ts";
 
 // Node finds only the first named exports of this CommonJS module.
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 
-/** In alphabetical order. */
-export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
+/** Has a Kafka user of its own, because it talks to servers of customers. It publishes nothing. */
+const WEBHOOKS = "delivery-webhooks";
+
+/** By Kafka user, without its prefix; in alphabetical order. */
+export const CONSUMED_TOPICS: Readonly<Record<Producer | typeof WEBHOOKS, readonly Topic[]>> = {
   accounts: [],
   // Webhooks report what the events of delivery's own topics say.
   delivery: [
+    "accounts.events.v1",
+    "backlog.events.v1",
+    "delivery.events.v1",
+    "engagement.events.v1",
+    "media.events.v1",
+    "posts.events.v1",
+  ],
+  [WEBHOOKS]: [
     "accounts.events.v1",
     "backlog.events.v1",
     "delivery.events.v1",
@@ -39,14 +50,14 @@ export interface KafkaRight {
 
 /**
  * A service can write only the topics of its own domains, read only those that it consumes, and use
- * only groups whose names begin with its own.
+ * only groups whose names begin with its own. Processes of delivery that only send webhooks use
+ * only the groups of webhooks.
  *
  * @param userPrefix A service's Kafka user is this prefix followed by the name of the service.
  */
 export function listKafkaRights(userPrefix: string): readonly KafkaRight[] {
-  return [...new Set(Object.values(PRODUCERS))].flatMap((service) => {
+  return Object.entries(CONSUMED_TOPICS).flatMap(([service, consumed]) => {
     const principal = `User:${userPrefix}${service}`;
-    const consumed = CONSUMED_TOPICS[service];
     const on = (
       resource: KafkaRight["resource"],
       name: string,
@@ -64,7 +75,9 @@ export function listKafkaRights(userPrefix: string): readonly KafkaRight[] {
         on("topic", `${domain}.events.v1`, ["write", "describe"]),
       ),
       ...consumed.flatMap((name) => on("topic", name, ["read", "describe"])),
-      ...(consumed.length === 0 ? [] : on("group", `${service}.`, ["read", "describe"])),
+      ...(consumed.length === 0
+        ? []
+        : on("group", `${service.replace("-", ".")}.`, ["read", "describe"])),
     ];
   });
 }

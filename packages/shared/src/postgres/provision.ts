@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { domainsOf } from "#src/bus/topics.ts";
 import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
-import { grantRuntime } from "#src/postgres/runtime-rights.ts";
+import { grantRuntime, grantWebhooks } from "#src/postgres/runtime-rights.ts";
 import {
   createRoles,
   migrationRoleOf,
   runtimeRoleOf,
   type ServiceRole,
+  webhooksRoleOf,
 } from "#src/postgres/service-role.ts";
 
 /** A day less than the seven after which the services delete records. */
@@ -30,8 +31,17 @@ function deleteHandled(role: string): Policy {
   };
 }
 
-function policiesOf(service: string, role: string): readonly Policy[] {
-  const ownGroup = `(group_name = '${service}' or starts_with(group_name, '${service}.'))`;
+interface BusUser {
+  readonly role: string;
+  /** It uses this consumer group, and those whose names continue this one after a dot. */
+  readonly group: string;
+  /** What the topics to which it appends begin with. */
+  readonly domains: readonly string[];
+}
+
+function policiesOf({ role, group, domains }: BusUser): readonly Policy[] {
+  const ownGroup = `(group_name = '${group}' or starts_with(group_name, '${group}.'))`;
+  const user = group.replace(".", "_");
   return [
     { table: "records", name: "read", rule: "for select using (true)" },
     {
@@ -39,8 +49,8 @@ function policiesOf(service: string, role: string): readonly Policy[] {
       name: "delete_old",
       rule: `for delete using (appended_at < now() - interval '${DELETABLE_AFTER_DAYS} days')`,
     },
-    ...(service === "accounts" ? [deleteHandled(role)] : []),
-    ...new Set([service, ...domainsOf(service)]).values().map((domain): Policy => ({
+    ...(group === "accounts" ? [deleteHandled(role)] : []),
+    ...domains.map((domain): Policy => ({
       table: "records",
       name: `append_${domain}`,
       rule: `for insert to ${role} with check (starts_with(topic, '${domain}.'))`,
@@ -48,12 +58,12 @@ function policiesOf(service: string, role: string): readonly Policy[] {
     { table: "positions", name: "read", rule: "for select using (true)" },
     {
       table: "positions",
-      name: `insert_${service}`,
+      name: `insert_${user}`,
       rule: `for insert to ${role} with check ${ownGroup}`,
     },
     {
       table: "positions",
-      name: `move_${service}`,
+      name: `move_${user}`,
       rule: `for update to ${role} using ${ownGroup} with check ${ownGroup}`,
     },
   ];
@@ -75,24 +85,31 @@ async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): 
  * of its own groups. It cannot choose the id of a record, so it cannot use up the ids of later
  * records of other services.
  */
-async function grantBus(tx: TransactionSql, service: string, role: string): Promise<void> {
+async function grantBus(tx: TransactionSql, user: BusUser): Promise<void> {
+  const { role, domains } = user;
   await tx.unsafe(`grant usage on schema bus to ${role}`);
   await tx.unsafe(`grant select, delete on bus.records to ${role}`);
-  await tx.unsafe(`grant insert (topic, key, headers, value) on bus.records to ${role}`);
-  await tx.unsafe(`grant usage on sequence bus.record_ids to ${role}`);
+  if (domains.length > 0) {
+    await tx.unsafe(`grant insert (topic, key, headers, value) on bus.records to ${role}`);
+    await tx.unsafe(`grant usage on sequence bus.record_ids to ${role}`);
+  }
   await tx.unsafe(`grant select, insert, update on bus.positions to ${role}`);
-  for (const policy of policiesOf(service, role)) await createPolicy(tx, policy);
+  for (const policy of policiesOf(user)) await createPolicy(tx, policy);
 }
 
 const BUS_SQL = readFileSync(new URL("./bus.sql", import.meta.url), "utf8");
 
 async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<void> {
-  const { service } = role;
+  const { service, webhooksPassword } = role;
   await createRoles(tx, role);
   await tx.unsafe(
     `create schema if not exists ${service} authorization ${migrationRoleOf(service)}`,
   );
-  await grantBus(tx, service, runtimeRoleOf(service));
+  const domains = [...new Set([service, ...domainsOf(service)])];
+  await grantBus(tx, { role: runtimeRoleOf(service), group: service, domains });
+  if (webhooksPassword === undefined) return;
+  const group = `${service}.webhooks`;
+  await grantBus(tx, { role: webhooksRoleOf(service), group, domains: [] });
 }
 
 /** A statement that needs a lock fails soon instead of making the services wait. */
@@ -101,11 +118,12 @@ async function prepare(tx: TransactionSql): Promise<void> {
   await tx`set local lock_timeout = '5s'`;
 }
 
-async function grantAsOwner(sql: Sql, service: string): Promise<void> {
+async function grantAsOwner(sql: Sql, { service, webhooksPassword }: ServiceRole): Promise<void> {
   await sql.begin(async (tx) => {
     await prepare(tx);
     await tx.unsafe(`set local role ${migrationRoleOf(service)}`);
     await grantRuntime(tx, service, runtimeRoleOf(service));
+    if (webhooksPassword !== undefined) await grantWebhooks(tx, service, webhooksRoleOf(service));
   });
 }
 
@@ -130,7 +148,7 @@ export async function provisionDatabase(
       await tx.unsafe(BUS_SQL);
       for (const role of roles) await provisionService(tx, role);
     });
-    for (const { service } of roles) await grantAsOwner(sql, service);
+    for (const role of roles) await grantAsOwner(sql, role);
   } finally {
     await sql.end({ timeout: 5 });
   }

@@ -28,10 +28,19 @@ export interface ServiceRole {
   readonly password: string;
   /** Only migrations connect with this role, which owns the schema. */
   readonly migrationPassword: string;
+  /**
+   * Processes that only send webhooks connect with this role, which can use few tables; without a
+   * password there is none.
+   */
+  readonly webhooksPassword?: string | undefined;
 }
 
 export function runtimeRoleOf(service: string): string {
   return `postrider_${service}`;
+}
+
+export function webhooksRoleOf(service: string): string {
+  return `${runtimeRoleOf(service)}_webhooks`;
 }
 
 export function migrationRoleOf(service: string): string {
@@ -78,11 +87,14 @@ async function joinRole(tx: TransactionSql, name: string): Promise<void> {
 
 /** Or sets their passwords again. */
 export async function createRoles(tx: TransactionSql, role: ServiceRole): Promise<void> {
-  const { service, password, migrationPassword } = role;
+  const { service, password, migrationPassword, webhooksPassword } = role;
   const search = { search_path: service };
+  const settings = { ...search, ...RUNTIME_SETTINGS };
   const runtime = runtimeRoleOf(service);
   const migration = migrationRoleOf(service);
-  await createRole(tx, { name: runtime, password, settings: { ...search, ...RUNTIME_SETTINGS } });
+  await createRole(tx, { name: runtime, password, settings });
+  if (webhooksPassword !== undefined)
+    await createRole(tx, { name: webhooksRoleOf(service), password: webhooksPassword, settings });
   await createRole(tx, { name: migration, password: migrationPassword, settings: search });
   await joinRole(tx, runtime);
   await joinRole(tx, migration);
@@ -100,6 +112,10 @@ export function serviceDatabaseUrl(
   { service, password }: Pick<ServiceRole, "service" | "password">,
 ): string {
   return databaseUrlOf(ownerUrl, runtimeRoleOf(service), password);
+}
+
+export function webhooksDatabaseUrl(ownerUrl: string, service: string, password: string): string {
+  return databaseUrlOf(ownerUrl, webhooksRoleOf(service), password);
 }
 
 export function migrationDatabaseUrl(

@@ -62,6 +62,7 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
     service: options.service,
     password: PASSWORD,
     migrationPassword: PASSWORD,
+    ...(options.service === "delivery" ? { webhooksPassword: PASSWORD } : {}),
   };
   const name = `test_${options.service}_${randomBytes(6).toString("hex")}`;
   cluster ??= openPatient(clusterUrl, 1, "cluster");

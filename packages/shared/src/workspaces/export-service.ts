@@ -26,7 +26,10 @@ export interface ExportedTable {
   readonly isImportedApart?: boolean;
 }
 
-/** In the order in which they are exported and imported: a table comes before what refers to it. */
+/**
+ * In the order in which they are exported and imported: a table comes before what has a foreign key
+ * to it.
+ */
 export type ExportedTables = Readonly<Record<string, ExportedTable>>;
 
 /** Of all workspaces together, so that a statement reads a bounded part of a large table. */

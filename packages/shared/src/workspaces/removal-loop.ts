@@ -94,7 +94,7 @@ export class WorkspaceRemoval {
     if (this.#pages === undefined) {
       const prepared = await prepare?.(this.workspace);
       if (prepared === "again") return PAUSE_MS;
-      if (prepared === false) return this.#wait(INTERVAL_MS);
+      if (prepared === false) return this.#wait(this.#intervalMs);
       this.#pages = deleteWorkspaceRows(sql, workspaceId, [...waitsFor, ...except]);
       this.#passRows = 0;
     }
@@ -125,8 +125,13 @@ export class WorkspaceRemoval {
     const isLeft =
       (await hasWaitingEvents(sql, workspaceId)) || (await hasRowsOf(sql, waitsFor, workspaceId));
     if (this.#passRows > 0 || isLeft)
-      return this.#wait(this.#passRows > 0 ? settleMs : INTERVAL_MS);
+      return this.#wait(this.#passRows > 0 ? settleMs : this.#intervalMs);
     return await this.#finish();
+  }
+
+  /** Not longer than what was under way needs to end, which tests shorten. */
+  get #intervalMs(): number {
+    return Math.min(INTERVAL_MS, this.workspace.settleMs);
   }
 
   /** The other workspaces take their steps meanwhile, 50 a second. */
@@ -149,7 +154,9 @@ export class WorkspaceRemoval {
     const { sql, report, finish, onFinish, logger } = this.#options;
     const { workspaceId } = this.workspace;
     if (finish !== undefined)
-      return (await finish(workspaceId, this.#unreported)) ? undefined : this.#wait(INTERVAL_MS);
+      return (await finish(workspaceId, this.#unreported))
+        ? undefined
+        : this.#wait(this.#intervalMs);
     await sql.begin(async (tx) => {
       const [row] = await tx<[{ isKnown: boolean }]>`
         select ${isRemoved(tx, tx`${workspaceId}::uuid`)} as is_known`;

@@ -94,7 +94,6 @@ export const EXPORTED_TABLES: ExportedTables = {
       skip_before: "case when r.status = 'active' then now() else r.skip_before end",
     },
   },
-  automation_runs: {},
   comment_actions: {
     omitted: UNUSED,
     exported: exportDoubt(isActionDoubtful),
@@ -106,6 +105,8 @@ export const EXPORTED_TABLES: ExportedTables = {
     },
     refers: { rule_id: ["automation_rules", "id"], run_id: ["automation_runs", "id"] },
   },
+  // After the private replies, which end them: one that was read before its end is searched for.
+  automation_runs: {},
   idempotency_keys: {},
   // Paused, because their receivers do not know the new secrets.
   webhook_subscriptions: {

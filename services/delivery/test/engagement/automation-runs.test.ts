@@ -395,3 +395,25 @@ test("the list of runs of automation rules can be filtered by rule and status, a
     reason: "invalid_request",
   });
 });
+
+test("runs and rules have the texts of their comments and the number of their runs only when a list asks for them", async () => {
+  const { platform, rpc, sql } = automations;
+  const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
+  platform.comment(mediaId, `link ${"a".repeat(500)}`);
+  const { id } = platform.comment(mediaId, "link for an inbox that forgets");
+  await automations.poll();
+  await sql`delete from inbox_comments where comment_id = ${id}`;
+
+  const listTexts = async (withTexts: boolean) =>
+    (await rpc.listAutomationRuns({ workspaceId, ruleId, withTexts })).runs.flatMap(
+      ({ commentText }) => commentText ?? [],
+    );
+  expect(await listTexts(true)).toEqual([`link ${"a".repeat(195)}`]);
+  expect(await listTexts(false)).toEqual([]);
+  const counts = async (withRunCounts: boolean) =>
+    (await rpc.listAutomationRules({ workspaceId, withRunCounts })).rules.map(
+      ({ runCount }) => runCount,
+    );
+  expect(await counts(true)).toEqual([2]);
+  expect(await counts(false)).toEqual([undefined]);
+});

@@ -1,6 +1,8 @@
-import type { Sql } from "@postrider/shared/postgres";
+import type { Sql, SqlFragment } from "@postrider/shared/postgres";
+import { KEPT_BACK } from "#src/db/exported-tables.ts";
 
 const PAGE_POSTS = 500;
+const PAGE_DELETIONS = 1_000;
 
 /** Who owns the counters of all workspaces together, and the part of a workspace by platform. */
 interface SharedLimits {
@@ -9,7 +11,7 @@ interface SharedLimits {
 }
 
 /**
- * Posts of a page: cancelled ones with an open target, which exist only during an import.
+ * Posts of a page, which were not finished when their rows were exported.
  *
  * @param only SQL condition for post `p`.
  */
@@ -20,9 +22,7 @@ function keptBack(sql: Sql, workspaceId: string, only = sql`true`) {
       from posts p
       where p.workspace_id = ${workspaceId}
       and p.status = 'cancelled'
-      and exists (
-        select from targets t where t.post_id = p.id and t.status in ('pending', 'publishing')
-      )
+      and p.cause = ${KEPT_BACK}::text::jsonb
       and ${only}
       limit ${PAGE_POSTS}
       for no key update
@@ -48,6 +48,30 @@ function isPlanned(sql: Sql) {
       and t.status in ('pending', 'publishing')
       and t.publish_before is null
     )`;
+}
+
+/**
+ * SQL assignments to post `p`, which is kept back no longer. Without an open target it has the
+ * status of its targets: an export reads posts before targets, and what was being searched for can
+ * have ended in between.
+ *
+ * @param open SQL of its status with an open target.
+ */
+function released(sql: Sql, open: SqlFragment) {
+  return sql`
+    status = (
+      select case
+          when bool_or(t.status in ('pending', 'publishing')) then ${open}
+          when coalesce(bool_or(t.status not in ('published', 'failed')), true) then 'cancelled'
+          when bool_and(t.status = 'published') then 'published'
+          when bool_or(t.status = 'published') then 'partial'
+          else 'failed'
+        end
+      from targets t
+      where t.post_id = p.id
+    ),
+    published_at = (select min(t.published_at) from targets t where t.post_id = p.id),
+    cause = null`;
 }
 
 /**
@@ -97,7 +121,7 @@ async function openPage(
         uncounted = counter.uncounted + excluded.uncounted
     )
     update posts p
-    set status = case when p.started_at is null then 'scheduled' else 'publishing' end
+    set ${released(sql, sql`case when p.started_at is null then 'scheduled' else 'publishing' end`)}
     from page
     where p.id = page.id`;
   return count;
@@ -125,21 +149,32 @@ async function cancelPage(sql: Sql, workspaceId: string): Promise<number> {
       where s.post_id = page.id
     )
     update posts p
-    set status = case
-        when exists (
-          select from targets t where t.post_id = p.id and t.status = 'published'
-        ) then 'partial'
-        else 'cancelled'
-      end
+    set ${released(sql, sql`case when bool_or(t.status = 'published') then 'partial' else 'cancelled' end`)}
     from page
     where p.id = page.id`;
+  return count;
+}
+
+/** The sweep then asks about them; the delivery service does not know them, so it requests them. */
+async function resumeDeletions(sql: Sql, workspaceId: string): Promise<number> {
+  const { count } = await sql`
+    update targets
+    set last_report_at = now()
+    where id in (
+      select id
+      from targets
+      where workspace_id = ${workspaceId}
+      and status = 'deleting'
+      and last_report_at = 'infinity'
+      limit ${PAGE_DELETIONS}
+    )`;
   return count;
 }
 
 /**
  * Opens the unfinished posts of an imported workspace, page by page, or cancels them when the
  * exported workspace may have published them since: then nothing is published twice. What cannot
- * be opened is cancelled, too.
+ * be opened is cancelled, too. Deletions go on in both cases: they can be repeated.
  */
 export async function releaseImportedPosts(
   sql: Sql,
@@ -149,6 +184,7 @@ export async function releaseImportedPosts(
 ): Promise<void> {
   if (!isCopy) while ((await openPage(sql, workspaceId, shared)) > 0);
   while ((await cancelPage(sql, workspaceId)) > 0);
+  while ((await resumeDeletions(sql, workspaceId)) > 0);
   if (isCopy)
     await sql`
       update quota_usage

@@ -142,11 +142,17 @@ async function failMissed(deps: LoopDeps): Promise<number> {
   return missed;
 }
 
+async function failAllMissed(options: SchedulerDeps): Promise<number> {
+  let missed = 0;
+  for (let count = 1; count > 0; missed += count) count = await failMissedBatch(options);
+  return missed;
+}
+
 /** Posts that were refused before, apart from the others. */
-async function retryRefused(deps: LoopDeps): Promise<boolean> {
+export async function retryRefused(deps: LoopDeps): Promise<boolean> {
   return await deps.refused.retry(
     async (ids) =>
-      (await startDueBatch({ ...deps, ids })) + (await failMissedBatch({ ...deps, ids })),
+      (await startDueBatch({ ...deps, ids })) + (await failAllMissed({ ...deps, ids })),
     async (ids) => [
       ...(await listDuePosts(deps.sql, { ...deps, ids, limit: ids.length })),
       ...(await listMissedPosts(deps.sql, { ...deps, ids, limit: ids.length })),

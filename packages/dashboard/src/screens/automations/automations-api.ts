@@ -1,5 +1,15 @@
-import type { AutomationRule, CreateAutomationRule, RunStatus } from "@postrider/client";
-import type { TriedRuleJson, TryRuleJson } from "@postrider/rest/dashboard/automations";
+import type {
+  AutomationRule,
+  AutomationRun,
+  CreateAutomationRule,
+  RunStatus,
+} from "@postrider/client";
+import type {
+  RuleFactsJson,
+  RunFactsJson,
+  TriedRuleJson,
+  TryRuleJson,
+} from "@postrider/rest/dashboard/automations";
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { api } from "../../api/api.ts";
 import { appApi } from "../../api/app-api.ts";
@@ -12,6 +22,16 @@ const PAGE = 20;
 export interface RunFilter {
   readonly ruleId: string;
   readonly status: RunStatus | undefined;
+}
+
+/** A rule with the number of its runs. */
+export type ListedRule = AutomationRule & RuleFactsJson;
+/** A run with the text of its comment. */
+export type ListedRun = AutomationRun & RunFactsJson;
+
+interface RunPage {
+  readonly runs: readonly ListedRun[];
+  readonly nextCursor: string | null;
 }
 
 async function change<T>(call: Promise<T>): Promise<T> {
@@ -31,15 +51,20 @@ export const automationsApi = {
   rules: () =>
     queryOptions({
       queryKey: RULES,
-      queryFn: ({ signal }) => api.listAutomationRules({ limit: MAX_RULES }, { signal }),
+      queryFn: ({ signal }) => {
+        const query = { limit: MAX_RULES };
+        return appApi<{ readonly rules: readonly ListedRule[] }>("GET", "/automations/rules", {
+          query,
+          signal,
+        });
+      },
     }),
   runs: ({ ruleId, status }: RunFilter) =>
     infiniteQueryOptions({
       queryKey: ["run", "list", "runs", ruleId, status],
       queryFn: ({ pageParam, signal }) => {
-        const cursor = pageParam === "" ? {} : { cursor: pageParam };
-        const query = { ruleId, limit: PAGE, ...(status && { status }), ...cursor };
-        return api.listAutomationRuns(query, { signal });
+        const query = { ruleId, limit: PAGE, status, cursor: pageParam || undefined };
+        return appApi<RunPage>("GET", "/automations/runs", { query, signal });
       },
       initialPageParam: "",
       getNextPageParam: ({ nextCursor }) => nextCursor,

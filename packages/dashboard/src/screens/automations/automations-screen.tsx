@@ -1,4 +1,3 @@
-import type { AutomationRule } from "@postrider/client";
 import { useQuery } from "@tanstack/react-query";
 import { ShieldAlert } from "lucide-react";
 import { useSearchParams } from "wouter";
@@ -9,7 +8,7 @@ import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Page } from "../../kit/page.tsx";
 import { useCan } from "../../session/session-context.ts";
 import { useWords } from "../../words/use-words.ts";
-import { automationsApi } from "./automations-api.ts";
+import { automationsApi, type ListedRule } from "./automations-api.ts";
 import { automationsWords } from "./automations-words.ts";
 import css from "./automations.module.css";
 import { NEW } from "./held-drafts.ts";
@@ -40,7 +39,7 @@ export function AutomationsScreen() {
 }
 
 /** The address names the rule that is open. */
-function Rules({ rules }: { readonly rules: readonly AutomationRule[] }) {
+function Rules({ rules }: { readonly rules: readonly ListedRule[] }) {
   const canWrite = useCan()("automations:write");
   const [parameters, setParameters] = useSearchParams();
   const chosen = parameters.get("rule") ?? rules[0]?.id ?? "";
@@ -59,7 +58,7 @@ function Rules({ rules }: { readonly rules: readonly AutomationRule[] }) {
 }
 
 interface RulesAndOneProps {
-  readonly rules: readonly AutomationRule[];
+  readonly rules: readonly ListedRule[];
   readonly chosen: string;
   readonly isNew: boolean;
   readonly onChoose: (id: string) => void;

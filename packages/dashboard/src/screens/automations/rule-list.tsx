@@ -8,12 +8,15 @@ import { PlatformTile } from "../../kit/platform-tile.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
 import { accountNameOf } from "../../posts/account-name.ts";
 import { useAccounts } from "../../posts/use-accounts.ts";
+import { useSettings } from "../../settings/settings.ts";
 import { useWords } from "../../words/use-words.ts";
+import { countText } from "../media/count-text.ts";
+import type { ListedRule } from "./automations-api.ts";
 import { automationsWords } from "./automations-words.ts";
 import css from "./automations.module.css";
 
 interface RuleListProps {
-  readonly rules: readonly AutomationRule[];
+  readonly rules: readonly ListedRule[];
   readonly chosen: string;
   readonly changed: ReadonlySet<string>;
   /** Undefined for a session that may only read. */
@@ -56,14 +59,16 @@ export function NewRuleButton({ onNew }: { readonly onNew: () => void }) {
 }
 
 interface RowProps {
-  readonly rule: AutomationRule;
+  readonly rule: ListedRule;
   readonly isChosen: boolean;
   readonly isChanged: boolean;
 }
 
 function Row({ rule, isChosen, isChanged }: RowProps) {
   const words = useWords(automationsWords);
+  const { language } = useSettings();
   const account = useAccounts().get(rule.accountId);
+  const { runs } = rule;
   return (
     <Link
       href={`/automations?rule=${rule.id}`}
@@ -81,7 +86,9 @@ function Row({ rule, isChosen, isChanged }: RowProps) {
       <span className="row xs muted">
         {account && <PlatformTile platform={account.platform} />}
         <span className="clip">{account && accountNameOf(account)}</span>
-        {isChanged && <span className="push nowrap">{words.changed}</span>}
+        <span className="push nowrap">
+          {isChanged ? words.changed : words.runCount(runs.count, countText(runs, language))}
+        </span>
       </span>
     </Link>
   );

@@ -1,17 +1,20 @@
-import type { AutomationRule, AutomationRun, RunStatus } from "@postrider/client";
+import type { AutomationRule, RunStatus } from "@postrider/client";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Button } from "../../kit/button.tsx";
 import { Card } from "../../kit/card.tsx";
+import { classNames } from "../../kit/class-names.ts";
 import { Skeleton } from "../../kit/empty-state.tsx";
 import { ErrorNotice } from "../../kit/error-notice.tsx";
 import { Select } from "../../kit/select.tsx";
 import { StatusLabel } from "../../kit/status.tsx";
 import { Table } from "../../kit/table.tsx";
 import { Time } from "../../kit/time.tsx";
+import { langOf } from "../../posts/lang-of.ts";
 import { useWords } from "../../words/use-words.ts";
-import { automationsApi } from "./automations-api.ts";
+import { automationsApi, type ListedRun } from "./automations-api.ts";
 import { automationsWords } from "./automations-words.ts";
+import css from "./automations.module.css";
 
 const STATUSES: readonly RunStatus[] = ["prepared", "sent", "skipped", "failed"];
 
@@ -66,7 +69,7 @@ function ResultSelect({ status, onChange }: ResultSelectProps) {
 }
 
 interface RunTableProps {
-  readonly runs: readonly AutomationRun[];
+  readonly runs: readonly ListedRun[];
   /** In place of an empty table. */
   readonly none: string;
 }
@@ -83,7 +86,7 @@ function RunTable({ runs, none }: RunTableProps) {
           <th scope="col" className="not-s">
             {words.why}
           </th>
-          <th scope="col" className="r">
+          <th scope="col" className="r not-s">
             {words.time}
           </th>
         </tr>
@@ -97,27 +100,30 @@ function RunTable({ runs, none }: RunTableProps) {
   );
 }
 
-function RunRow({ run }: { readonly run: AutomationRun }) {
+function RunRow({ run }: { readonly run: ListedRun }) {
   const words = useWords(automationsWords);
-  const { author, status, reason, createdAt } = run;
+  const { author, text, status, reason, createdAt } = run;
   const isWaiting = status === "prepared" && reason === null;
   const why = isWaiting ? words.waiting : reason && words.reasons[reason];
   return (
     <tr>
       <td>
         <b className="sm">{author.username ?? words.unnamed}</b>
-        {why && (
-          <span className="only-s xs muted">
-            <br />
-            {why}
-          </span>
+        {text !== null && (
+          <p className={classNames(css.comment, "xs quiet")} lang={langOf(text)}>
+            {text}
+          </p>
         )}
+        <p className="only-s xs muted">
+          {why && `${why} · `}
+          <Time at={createdAt} />
+        </p>
       </td>
       <td>
         <StatusLabel status={status}>{words.results[status]}</StatusLabel>
       </td>
       <td className="quiet not-s">{why}</td>
-      <td className="r">
+      <td className="r not-s">
         <Time at={createdAt} />
       </td>
     </tr>

@@ -7,6 +7,7 @@ import { PLATFORMS } from "../../kit/platform-tile.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { useAct } from "../../kit/use-act.ts";
 import { retryPost } from "../../posts/failed-targets.ts";
+import { LimitButton } from "../../posts/limit-button.tsx";
 import { postWords } from "../../posts/post-words.ts";
 import { useCan } from "../../session/session-context.ts";
 import { useSettings } from "../../settings/settings.ts";
@@ -58,6 +59,12 @@ interface CauseActionProps {
   readonly failed: readonly TargetWordsJson[];
 }
 
+/** When the first limit ends, where all failed at one: before that a retry helps on no account. */
+function limitEndOf(failed: readonly TargetWordsJson[]): string | undefined {
+  const ends = failed.flatMap(({ waitsFor }) => waitsFor?.until ?? []);
+  return ends.length === failed.length ? ends.toSorted()[0] : undefined;
+}
+
 /** Retry only where it can help; otherwise the way to the post, where each cure stands. */
 function CauseAction({ post, failed }: CauseActionProps) {
   const words = useWords(postWords);
@@ -68,9 +75,11 @@ function CauseAction({ post, failed }: CauseActionProps) {
   const kinds = new Set(failed.map(({ cure }) => cure?.kind));
   if (failed.every(({ retryable }) => retryable) && !kinds.has("resolve"))
     return (
-      <Button small icon={RotateCcw} busy={isBusy} data-key="r" onClick={run}>
-        {words.retry(failed.length)}
-      </Button>
+      <LimitButton small until={limitEndOf(failed)}>
+        <Button small icon={RotateCcw} busy={isBusy} data-key="r" onClick={run}>
+          {words.retry(failed.length)}
+        </Button>
+      </LimitButton>
     );
   const [only] = failed;
   return kinds.has("resolve") && only !== undefined ? (

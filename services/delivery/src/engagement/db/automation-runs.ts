@@ -1,5 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AutomationRunCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import { MAX_COUNT } from "@postrider/rest/dashboard/parts";
 import { appendEvents, outboxEvent } from "@postrider/shared/outbox";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { RunEnd, RunReason } from "#src/engagement/domain/plan-runs.ts";
@@ -157,6 +158,49 @@ export function runPage(
     ${before === undefined ? sql`` : sql`and id < ${before}`}
     order by id desc
     limit ${limit + 1}`;
+}
+
+/** The numbers of runs by rule, each at most one more than `MAX_COUNT`. */
+export async function countRuns(
+  sql: ISql,
+  workspaceId: string,
+  ruleIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql<{ id: string; count: number }[]>`
+    select id, (
+        select count(*)::int
+        from (
+          select
+          from automation_runs
+          where rule_id = automation_rules.id
+          limit ${MAX_COUNT + 1}
+        ) as counted
+      ) as count
+    from automation_rules
+    where id = any(${[...ruleIds]}::uuid[])
+    and workspace_id = ${workspaceId}`;
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}
+
+/** Enough for two lines of a list. */
+const SHOWN_TEXT = 200;
+
+/** The beginnings of comments by run, as far as the inbox has the comments. */
+export async function findCommentTexts(
+  sql: ISql,
+  workspaceId: string,
+  runIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql<{ id: string; text: string }[]>`
+    select r.id, left(c.text, ${SHOWN_TEXT}) as text
+    from automation_runs r
+    join inbox_comments c on c.account_id = r.account_id
+      and c.media_id = r.media_id
+      and c.comment_id = r.comment_id
+      and c.workspace_id = r.workspace_id
+    where r.id = any(${[...runIds]}::uuid[])
+    and r.workspace_id = ${workspaceId}`;
+  return new Map(rows.map(({ id, text }) => [id, text]));
 }
 
 export async function listRunsByIds(

@@ -31,6 +31,24 @@ async function failActions(sql: Sql, workspaceId: string): Promise<number> {
   return count;
 }
 
+/** Those that wait for a private reply, which is not sent. */
+async function failRuns(sql: Sql, workspaceId: string): Promise<number> {
+  const { count } = await sql`
+    update automation_runs
+    set status = 'failed',
+      reason = 'outcome_unknown',
+      version = version + 1
+    where id in (
+      select id
+      from automation_runs
+      where workspace_id = ${workspaceId}
+      and status = 'prepared'
+      and reason is null
+      limit ${PAGE_ROWS}
+    )`;
+  return count;
+}
+
 async function wakeActions(sql: Sql, workspaceId: string): Promise<number> {
   const isResting = sql`wake_at > now() + interval '300 days'`;
   const { count } = await sql`
@@ -53,6 +71,11 @@ async function queueActions(sql: Sql, workspaceId: string): Promise<void> {
     set wake_at = least(q.wake_at, excluded.wake_at)`;
 }
 
+async function endActions(sql: Sql, workspaceId: string): Promise<void> {
+  while ((await failActions(sql, workspaceId)) > 0);
+  while ((await failRuns(sql, workspaceId)) > 0);
+}
+
 async function releaseActions(sql: Sql, workspaceId: string): Promise<void> {
   while ((await replaceImported(sql, workspaceId, PAGE_ROWS)) > 0);
   while ((await wakeActions(sql, workspaceId)) > 0);
@@ -65,7 +88,7 @@ export async function releaseImportedEngagement(
   workspaceId: string,
   isCopy: boolean,
 ): Promise<void> {
-  if (isCopy) while ((await failActions(sql, workspaceId)) > 0);
+  if (isCopy) await endActions(sql, workspaceId);
   else await releaseActions(sql, workspaceId);
   await sql`
     insert into metrics_accounts (account_id, workspace_id, platform, due_at)

@@ -21,9 +21,16 @@ import { assertIds } from "@postrider/shared/ids";
 import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/list-cursor";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import { findRule, listRules } from "#src/engagement/db/automation-rules.ts";
-import { listRunPage, RUN_STATUSES } from "#src/engagement/db/automation-runs.ts";
+import {
+  type AutomationRun,
+  countRuns,
+  findCommentTexts,
+  listRunPage,
+  RUN_STATUSES,
+} from "#src/engagement/db/automation-runs.ts";
 import { findSendingSince } from "#src/engagement/db/automation-sending.ts";
 import { findBackfill, listBackfillPage } from "#src/engagement/db/backfills.ts";
+import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { CommentMatch, MatchMode } from "#src/engagement/domain/match-comment.ts";
 import { toBackfill, toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
 import type { AutomationRpcDeps } from "#src/engagement/operations/dependencies.ts";
@@ -96,13 +103,22 @@ async function listAutomationRules(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListAutomationRulesRequest,
 ): Promise<MessageInitShape<typeof ListAutomationRulesResponseSchema>> {
-  const { workspaceId } = request;
+  const { workspaceId, withRunCounts } = request;
   assertIds(workspaceId);
   const scope = ["automation rules", workspaceId];
   const page = parsePage(cursorKeys, scope, request);
   const rows = await listRules(sql, workspaceId, page);
   const { shown, next } = toPage(cursorKeys, scope, page, rows);
-  return { rules: shown.map(toAutomationRule), ...next };
+  if (!withRunCounts) return { rules: shown.map(toAutomationRule), ...next };
+  const counts = await countRuns(
+    sql,
+    workspaceId,
+    shown.map(({ id }) => id),
+  );
+  const withCount = (rule: AutomationRule) => {
+    return { ...toAutomationRule(rule), runCount: counts.get(rule.id) ?? 0 };
+  };
+  return { rules: shown.map(withCount), ...next };
 }
 
 /** Lists runs of the workspace or of one rule, also of a revoked one. */
@@ -110,7 +126,7 @@ async function listAutomationRuns(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListAutomationRunsRequest,
 ): Promise<MessageInitShape<typeof ListAutomationRunsResponseSchema>> {
-  const { workspaceId, ruleId, status: wanted } = request;
+  const { workspaceId, ruleId, status: wanted, withTexts } = request;
   assertIds(workspaceId, ...(ruleId === "" ? [] : [ruleId]));
   const status = RUN_STATUSES.find((each) => each === wanted);
   if (wanted !== "" && status === undefined)
@@ -121,7 +137,17 @@ async function listAutomationRuns(
   const filter = { ruleId: ruleId === "" ? undefined : ruleId, status };
   const rows = await listRunPage(sql, workspaceId, { ...page, ...filter });
   const { shown, next } = toPage(cursorKeys, scope, page, rows);
-  return { runs: shown.map(toAutomationRun), ...next };
+  if (!withTexts) return { runs: shown.map(toAutomationRun), ...next };
+  const texts = await findCommentTexts(
+    sql,
+    workspaceId,
+    shown.map(({ id }) => id),
+  );
+  const withText = (run: AutomationRun) => {
+    const commentText = texts.get(run.id);
+    return { ...toAutomationRun(run), ...(commentText === undefined ? {} : { commentText }) };
+  };
+  return { runs: shown.map(withText), ...next };
 }
 
 /** Without their results. */

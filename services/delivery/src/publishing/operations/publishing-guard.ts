@@ -21,6 +21,8 @@ interface GuardOptions {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly deploymentId: string;
+  /** Leaves it to other processes to record the deployment and its restores. */
+  readonly isReadOnly?: boolean;
 }
 
 /**
@@ -36,17 +38,17 @@ export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
   });
 }
 
-function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
+function createOwnershipReader({ sql, logger, deploymentId, isReadOnly = false }: GuardOptions) {
   let remembered: DeploymentRow | undefined;
   return async (): Promise<Ownership> => {
     const found = await findDeployment(sql, deploymentId);
     if (found === undefined) {
-      await insertDeployment(sql, deploymentId);
+      if (!isReadOnly) await insertDeployment(sql, deploymentId);
       return { kind: "own" };
     }
     const { stored, current } = found;
     const ownership = compareDeployments(stored, current);
-    if (ownership.kind === "foreign") return ownership;
+    if (ownership.kind === "foreign" || isReadOnly) return ownership;
     const reason = findRestore(stored, current, remembered?.seenAt);
     if (reason === undefined) {
       const lossyRestoreAt = remembered && findUnseenLoss(stored, remembered);

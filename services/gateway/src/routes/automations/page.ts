@@ -14,3 +14,6 @@ export const RuleId = Type.String({
   ...Id,
   description: "The id of a rule that GET /automations/partner-dm-rules lists.",
 });
+
+/** A page of 100 rules with as many keywords and media as a rule can have. */
+export const PAGE_BYTES = 5 * 1024 * 1024;

@@ -7,6 +7,7 @@ import { defined } from "#src/http/defined.ts";
 import { required } from "#src/routes/answer.ts";
 import { registerBackfillRoutes } from "#src/routes/automations/backfill-routes.ts";
 import { fromNewRule, fromRuleChanges, toAutomationRule } from "#src/routes/automations/mapping.ts";
+import { PAGE_BYTES } from "#src/routes/automations/page.ts";
 import {
   AutomationRule,
   AutomationRuleList,
@@ -25,9 +26,6 @@ type Deps = Pick<ServerDeps, "automations">;
 
 const PATH = "/automations/partner-dm-rules";
 const TAGS = ["automations"];
-
-/** A page of 100 rules with as many keywords and media as a rule can have. */
-const PAGE_BYTES = 5 * 1024 * 1024;
 
 function registerRuleRoutes(api: FastifyInstance, deps: Deps): void {
   registerList(api, deps);

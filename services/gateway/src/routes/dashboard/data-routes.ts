@@ -1,4 +1,3 @@
-import { type TriedRuleJson, TryRule } from "@postrider/rest/dashboard/automations";
 import { InboxState, SetInboxState } from "@postrider/rest/dashboard/inbox";
 import { Platform } from "@postrider/rest/dashboard/parts";
 import type { StatusJson } from "@postrider/rest/dashboard/status";
@@ -10,6 +9,7 @@ import { createPostReader } from "#src/clients/post-reader.ts";
 import { defined } from "#src/http/defined.ts";
 import { required } from "#src/routes/answer.ts";
 import { registerAccountRoutes } from "#src/routes/dashboard/account-routes.ts";
+import { registerAutomationRoutes } from "#src/routes/dashboard/automation-routes.ts";
 import { registerMediaRoutes } from "#src/routes/dashboard/media-routes.ts";
 import {
   type ReaderDeps,
@@ -22,31 +22,6 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { sendJson } from "#src/routes/posts/mapping.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { CURSOR, IdParams, LocalDate } from "#src/routes/schemas.ts";
-
-const OUTCOMES = ["reply", "excluded", "no_match"] as const;
-
-/** Registers the trial of a rule on one text. It needs no stored rule, and stores nothing. */
-function registerAutomationRoutes(
-  api: FastifyInstance,
-  { automations }: Pick<ServerDeps, "automations">,
-): void {
-  const tryRule = dashboardRoute({ scope: "automations:read", body: TryRule });
-  type Route = { Body: Static<typeof TryRule> };
-  api.post<Route>("/automations/try", tryRule, async (request): Promise<TriedRuleJson> => {
-    callerOf(request);
-    const { rule, text } = request.body;
-    const { keywords, match = "any", excludeKeywords = [], message } = rule;
-    const answer = await automations.tryRule({ keywords, match, excludeKeywords, text });
-    const outcome = OUTCOMES.find((each) => each === answer.outcome) ?? "no_match";
-    return {
-      outcome,
-      message: outcome === "reply" ? message : null,
-      keywords: answer.keywords,
-      excluded: answer.excluded,
-      sendingEnabled: answer.isSendingEnabled,
-    };
-  });
-}
 
 type InboxDeps = Pick<ServerDeps, "inbox">;
 

@@ -10,6 +10,7 @@ import { RESYNC, WorkspaceHints } from "#src/routes/dashboard/hint-pace.ts";
 
 /** Bounds on open streams, each of which holds a connection. */
 export interface StreamLimits {
+  /** Fewer than the six connections that a browser opens to one host over HTTP/1.1. */
   readonly perSession: number;
   readonly perWorkspace: number;
   readonly perProcess: number;
@@ -23,7 +24,7 @@ export interface StreamLimits {
 }
 
 export const STREAM_LIMITS: StreamLimits = {
-  perSession: 6,
+  perSession: 4,
   perWorkspace: 200,
   perProcess: 1_000,
   maxUnreadBytes: 64 * 1024,

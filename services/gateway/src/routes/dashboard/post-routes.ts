@@ -2,17 +2,13 @@ import type {
   SecondPost,
   TargetWait,
 } from "@postrider/contracts/delivery/v1/publishing_status_service_pb";
-import {
-  type CureListJson,
-  type PostTargetsWordsJson,
-  type PostWordsListJson,
-  type TargetWordsJson,
-  WAIT_KINDS,
-  type WaitsForJson,
+import type {
+  CureListJson,
+  PostTargetsWordsJson,
+  PostWordsListJson,
 } from "@postrider/rest/dashboard/cures";
-import type { PostDetailJson, PostTargetJson } from "@postrider/rest/posts/schemas";
-import { causeWords, cureFor, listCures } from "@postrider/rest/target-errors/cures";
-import { toOptionalInstant } from "@postrider/rest/timestamps";
+import type { PostDetailJson } from "@postrider/rest/posts/schemas";
+import { listCures } from "@postrider/rest/target-errors/cures";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
@@ -22,41 +18,12 @@ import type { PostReader } from "#src/clients/post-reader.ts";
 import { createSharedReads } from "#src/clients/shared-reads.ts";
 import { defined } from "#src/http/defined.ts";
 import { dashboardRoute } from "#src/routes/dashboard/route.ts";
+import { isRetriedLater, toTargetWords, toWaitsFor } from "#src/routes/dashboard/target-words.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendJson } from "#src/routes/posts/mapping.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { CURSOR, IdParams } from "#src/routes/schemas.ts";
-
-/**
- * What the dashboard says about a target of a post that was read in English. Where the platform
- * sent no words, the posts service puts our own in their place, which `cause` has already.
- */
-function toTargetWords(target: PostTargetJson): TargetWordsJson {
-  const { id, accountId, platform, username, status, error } = target;
-  const common = { targetId: id, accountId, platform, username, status };
-  if (error === null)
-    return { ...common, code: null, message: null, retryable: false, cause: null, cure: null };
-  const { code, message, retryable } = error;
-  const cause = causeWords(code);
-  return {
-    ...common,
-    code,
-    message: message === cause.en ? null : message,
-    retryable,
-    cause,
-    cure: cureFor({ code, platform, status, retryable }),
-  };
-}
-
-const NOTHING = { until: null, pause: null, reason: null } as const;
-
-function toWaitsFor({ kind, until, pause, reason }: TargetWait): WaitsForJson | null {
-  const known = WAIT_KINDS.find((each) => each === kind);
-  if (known === undefined) return null;
-  const at = toOptionalInstant(until);
-  return { kind: known, until: at, pause: pause ?? null, reason: reason ?? null };
-}
 
 export interface ReaderDeps {
   /** Shared by all routes that read one post: it gives the workspaces their turns. */
@@ -73,21 +40,17 @@ function toPostTargets(
   post: PostDetailJson,
   { waits, seconds }: TargetFacts,
 ): PostTargetsWordsJson {
-  const byTarget = new Map(waits.map((wait) => [wait.targetId, wait]));
+  const waitsFor = new Map(waits.map((wait) => [wait.targetId, toWaitsFor(wait)]));
   const second = new Map(seconds.map(({ targetId, permalink }) => [targetId, permalink]));
-  const isScheduled = post.status === "scheduled";
-  const scheduled = { ...NOTHING, kind: "schedule", until: post.scheduledAt } as const;
+  const nothing = { until: null, pause: null, reason: null };
+  const scheduled = { ...nothing, kind: "schedule", until: post.scheduledAt } as const;
   return {
     postId: post.id,
-    targets: post.targets.map((target) => {
-      const wait = byTarget.get(target.id);
-      const waitsFor = wait === undefined ? null : toWaitsFor(wait);
-      return {
-        ...toTargetWords(target),
-        waitsFor: isScheduled ? scheduled : waitsFor,
-        secondPermalink: second.get(target.id) ?? null,
-      };
-    }),
+    targets: post.targets.map((target) => ({
+      ...toTargetWords(target),
+      waitsFor: post.status === "scheduled" ? scheduled : (waitsFor.get(target.id) ?? null),
+      secondPermalink: second.get(target.id) ?? null,
+    })),
   };
 }
 
@@ -150,7 +113,7 @@ const MAX_READ = 512 * 1024;
  */
 const TURNS = { total: Infinity, perKey: 1, maxWaiting: Infinity, maxWaitMs: 5_000 };
 
-function registerWords(api: FastifyInstance, { posts }: Deps): void {
+function registerWords(api: FastifyInstance, deps: Deps): void {
   const cures: CureListJson = { cures: listCures() };
   api.get("/cures", dashboardRoute({}), () => cures);
   const words = dashboardRoute({
@@ -166,27 +129,53 @@ function registerWords(api: FastifyInstance, { posts }: Deps): void {
     if (ids.length > MAX_POSTS || !ids.every(isId))
       throw invalidRequest([{ code: "format", path: "/ids", expected: describeIds() }]);
     const refs = [...new Set(ids)].map((id) => ({ workspaceId, id }));
-    return { posts: await turns.run(() => readWords(posts, refs), { key: workspaceId }) };
+    const read = await turns.run(() => readWords(deps.posts, refs), { key: workspaceId });
+    return { posts: await withLimits(deps, workspaceId, read) };
   });
 }
+
+type ListedWords = PostWordsListJson["posts"];
 
 /** Whole posts are read, which may be large, so a few at a time. */
 async function readWords(
   posts: Deps["posts"],
   refs: readonly { readonly workspaceId: string; readonly id: string }[],
-): Promise<PostWordsListJson["posts"]> {
-  const words: PostWordsListJson["posts"][number][] = [];
+): Promise<ListedWords> {
+  const words: ListedWords[number][] = [];
   for (let from = 0; from < refs.length;) {
     const rest = refs.slice(from);
     const answer = await posts.batchGetPosts({ refs: rest, locale: "en", maxBytes: MAX_READ });
     for (const { json } of answer.posts) {
       const { id, status, content, targets } = JSON.parse(json) as PostDetailJson;
       const text = content.slice(0, MAX_TEXT);
-      words.push({ postId: id, status, text, targets: targets.map(toTargetWords) });
+      const each = targets.map(toTargetWords);
+      words.push({ postId: id, status, text, targets: each });
     }
     from += answer.deferredFrom ?? rest.length;
   }
   return words;
+}
+
+/** As many targets as delivery is asked about at once. */
+const MAX_LIMITED = 100;
+
+/** Adds how long the limits last at which targets failed. */
+async function withLimits(
+  { publishingStatus }: Pick<Deps, "publishingStatus">,
+  workspaceId: string,
+  words: ListedWords,
+): Promise<ListedWords> {
+  const limited = words
+    .flatMap(({ targets }) => targets)
+    .filter(({ cure }) => cure?.kind === "retry_later");
+  if (limited.length === 0) return words;
+  const targetIds = limited.slice(0, MAX_LIMITED).map(({ targetId }) => targetId);
+  const { waits } = await publishingStatus.batchGetWaits({ workspaceId, targetIds });
+  const known = new Map(waits.map((wait) => [wait.targetId, toWaitsFor(wait)]));
+  return words.map(({ targets, ...post }) => ({
+    ...post,
+    targets: targets.map((each) => ({ ...each, waitsFor: known.get(each.targetId) ?? null })),
+  }));
 }
 
 function describeIds(): string {
@@ -210,11 +199,6 @@ function registerTargets(api: FastifyInstance, deps: Deps): void {
     const post = await readPost(deps.reader, workspaceId, pathId(request));
     return toPostTargets(post, await readFacts(deps, workspaceId, post));
   });
-}
-
-/** Whether a retry helps from a time on, which delivery may know. */
-function isRetriedLater({ error, platform, status }: PostTargetJson): boolean {
-  return error !== null && cureFor({ ...error, platform, status }).kind === "retry_later";
 }
 
 /** Only of targets about which there is something to ask. */
