@@ -1,5 +1,4 @@
-import fastify from "fastify";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { registerControl } from "#src/control/control.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { HeldCalls, type ServeDeps, runHeldCall, serve } from "#src/http/serve.ts";

@@ -5,9 +5,8 @@ import { createTiktokPublishingConnector } from "@postrider/platforms/tiktok/pub
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
-import type {
-  World} from "./fixture.ts";
 import {
+  type World,
   consume,
   lastDeletion,
   readTask,

@@ -12,9 +12,8 @@ import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-import.ts";
 import { nudgeWorkers } from "../nudges.ts";
 import { addTargetOf } from "./add-target-of.ts";
-import type {
-  World} from "./fixture.ts";
 import {
+  type World,
   consume,
   insertPublished,
   lastDeletion,

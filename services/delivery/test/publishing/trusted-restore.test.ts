@@ -8,9 +8,8 @@ import {
   startWatchDeployment,
 } from "#src/publishing/jobs/watch-deployment.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
-import type {
-  World} from "./fixture.ts";
 import {
+  type World,
   createRpcClients,
   DEPLOYMENT,
   lastUpdate,
