@@ -37,7 +37,6 @@ const accountIds = await Promise.all(PLATFORMS.map((platform) => tenant.connect(
 const client = createClient({ baseUrl: system.local().baseUrl, apiKey: tenant.key });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Writes the example into the folder in which the client is installed. */
 function writeExample(title: string): string {
   const file = join(folder, `${title.replaceAll(/\W+/g, "-").toLowerCase()}.mjs`);
   writeFileSync(file, examples.get(title) ?? "throw new Error('the README lacks this example')");

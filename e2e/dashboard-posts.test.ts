@@ -22,7 +22,6 @@ const DAY_MS = 86_400_000;
 const open = (options: Parameters<typeof openDashboard>[3] = {}) =>
   openDashboard(browser, system, tenant.id, options);
 
-/** The row of a post in the list. */
 const rowOf = (page: Page, text: string) => page.locator("[data-row]", { hasText: text });
 
 async function approveAtPlatform(page: Page, username: string): Promise<void> {

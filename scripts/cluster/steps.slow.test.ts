@@ -5,8 +5,7 @@ import { root } from "../check/run-command.ts";
 import { parseManifests } from "../manifests/check-overlay.ts";
 import type { Manifest } from "../manifests/manifest.ts";
 import { listOverlays, renderOverlay } from "../manifests/tools.ts";
-import { kubectlFaults } from "./kubectl-faults.ts";
-import { inputFaults, objectFaults } from "./step-faults.ts";
+import { kubectlFaults, inputFaults, objectFaults } from "./kubectl-faults.ts";
 import { readCommands, readSteps } from "./steps.ts";
 
 const read = (path: string): string => readFileSync(join(root, path), "utf8");

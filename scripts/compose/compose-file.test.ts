@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { EnvReader } from "../../packages/shared/src/config.ts";
 import { loadConfig as loadSimulatorConfig } from "../../packages/simulator/src/config.ts";
 import { root } from "../check/run-command.ts";
-import { GRACE_MS } from "../services/grace.ts";
+import { GRACE_MS } from "../manifests/check-pods.ts";
 import { READERS, SERVICES, type ServiceName } from "../services/settings.ts";
 import { type ComposeServices, readCompose, readEnvFile, type Variables } from "./compose-file.ts";
 

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { inspectSettings } from "../../packages/serve/src/inspect-settings.ts";
 import { root } from "../check/run-command.ts";
-import { GRACE_MS } from "../services/grace.ts";
+import { GRACE_MS } from "../manifests/check-pods.ts";
 import { readCompose } from "./compose-file.ts";
 
 const FILE = "compose.small.yaml";

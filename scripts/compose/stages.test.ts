@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ComposeServices } from "./compose-file.ts";
-import { awaitedOf, toStages } from "./stages.ts";
+import { awaitedOf, toStages } from "./installation.ts";
 
 const SERVICES: ComposeServices = {
   simulator: { image: "simulator", network_mode: "service:gateway" },

@@ -150,7 +150,6 @@ export function serviceOf({ kind, pod }: Workload): ServiceName | undefined {
     .find(isService);
 }
 
-/** All containers of a pod, with its init containers. */
 export function containersOf({ pod }: Workload): readonly Container[] {
   return [...(pod.initContainers ?? []), ...pod.containers];
 }

@@ -41,7 +41,6 @@ type ErrorBody = {
  */
 export type Expectation = "valid" | "refused" | "unauthenticated" | "forbidden" | "open";
 
-/** The parts of a request that the check of its answer needs. */
 export interface SentRequest {
   readonly operation: Operation;
   readonly expectation: Expectation;

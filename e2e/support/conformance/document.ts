@@ -59,7 +59,6 @@ export interface Operation {
 
 export const JSON_TYPE = "application/json";
 
-/** Lists the operations of the document. */
 export function listOperations({ paths }: ApiDocument): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => {

@@ -64,7 +64,6 @@ function addUnreached({ report, addProblem }: Session, document: ApiDocument): v
   }
 }
 
-/** Returns the findings of a conformance run as text, one paragraph each. */
 export function describeFindings({ findings }: Report): readonly string[] {
   return [...findings.values()].map(
     ({ operation, problem, count, example }) => `${operation}: ${problem} (${count})\n  ${example}`,

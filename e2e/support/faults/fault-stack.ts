@@ -78,7 +78,6 @@ export function useFaultStack(bus: BusKind): () => FaultStack {
   };
 }
 
-/** Number of publish tasks with one of these statuses. */
 export async function countTasks({ sql }: System, statuses: readonly string[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count

@@ -108,7 +108,6 @@ export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
   return names.filter((name) => found.has(name));
 }
 
-/** Reads the log files of all processes of the stack. */
 export function readLogFiles({ logs }: LocalStack): Places {
   const names = readdirSync(logs, { recursive: true, withFileTypes: true });
   return new Map(

@@ -3,7 +3,6 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { Kafka, logLevel, type KafkaMessage } from "kafkajs";
 import type { Places } from "./canaries.ts";
 
-/** Formats a Kafka record as one text: its key, its headers and its value. */
 function textOf({ key, headers, value }: KafkaMessage): string {
   const named = Object.entries(headers ?? {}).map(([name, header]) => `${name}: ${String(header)}`);
   return [String(key), ...named, String(value)].join("\n");

@@ -51,7 +51,6 @@ export async function readExpositions(system: System): Promise<ReadonlyMap<strin
   );
 }
 
-/** Returns each metric time series as one string of service, metric name and labels. */
 export function seriesOf(service: string, { samples }: Exposition): readonly string[] {
   return samples.map(({ name, labels }) => `${service} ${name} ${JSON.stringify(labels)}`);
 }

@@ -14,7 +14,6 @@ export interface VisibleEntry {
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-/** A post of an account on a simulated platform. */
 interface SimulatedPost {
   readonly platform: string;
   /** External id or username of the account. */
@@ -76,7 +75,6 @@ export interface SimulatorControl {
     post: SimulatedPost,
     comment: { readonly text: string; readonly author?: string; readonly createdAt?: string },
   ): Promise<string>;
-  /** Lists the private replies that an account has sent. */
   privateReplies(platform: string, account: string): Promise<readonly PrivateReply[]>;
   /** Sets the metrics of a post; the platform may show them later. */
   setMetrics(post: SimulatedPost, values: Readonly<Record<string, number>>): Promise<void>;

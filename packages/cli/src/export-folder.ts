@@ -78,7 +78,6 @@ export function isMediaFile(name: string): boolean {
   return name.startsWith("media/") && isId(name.slice("media/".length));
 }
 
-/** The file of the rows of a table. */
 export function rowsFileOf(service: string, table: string): string {
   return `${service}.${table}.jsonl`;
 }

@@ -69,7 +69,6 @@ async function runJson(...words: readonly string[]): Promise<unknown> {
   return JSON.parse(printed === "" ? errors : printed);
 }
 
-/** Inserts a target whose outcome is unknown. */
 async function insertUnknown(): Promise<string> {
   const targetId = newId();
   await database.sql`

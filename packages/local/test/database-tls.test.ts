@@ -5,36 +5,32 @@ import { loadConfig } from "@postrider/shared/config";
 import { openSql } from "@postrider/shared/postgres";
 import { readDatabaseUrl } from "@postrider/shared/postgres/tls";
 import { selfSignedCertificate } from "@postrider/shared/testing/certificate";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "#src/postgres/embedded-postgres.ts";
+import { afterAll, expect, test } from "vitest";
+import { startEmbeddedPostgres } from "#src/postgres/embedded-postgres.ts";
 import { unprivilegedUser } from "#src/processes/unprivileged-user.ts";
 
-let folder: string;
-let server: EmbeddedPostgres;
 const own = selfSignedCertificate("localhost");
 const other = selfSignedCertificate("localhost");
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "postrider-tls-test-"));
-  chmodSync(folder, 0o711);
-  const file = (name: string, content: string): string => {
-    const path = join(folder, name);
-    writeFileSync(path, content, { mode: 0o600 });
-    const user = unprivilegedUser(join(folder, "data"));
-    if (user !== undefined) chownSync(path, user.uid, user.gid);
-    return path;
-  };
-  server = await startEmbeddedPostgres({
-    dataDir: join(folder, "data"),
-    settings: {
-      ssl: "on",
-      ssl_cert_file: file("server.crt", own.certificate),
-      ssl_key_file: file("server.key", own.key),
-    },
-  });
-  file("own.pem", own.certificate);
-  file("other.pem", other.certificate);
+const folder = mkdtempSync(join(tmpdir(), "postrider-tls-test-"));
+chmodSync(folder, 0o711);
+const file = (name: string, content: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, content, { mode: 0o600 });
+  const user = unprivilegedUser(join(folder, "data"));
+  if (user !== undefined) chownSync(path, user.uid, user.gid);
+  return path;
+};
+const server = await startEmbeddedPostgres({
+  dataDir: join(folder, "data"),
+  settings: {
+    ssl: "on",
+    ssl_cert_file: file("server.crt", own.certificate),
+    ssl_key_file: file("server.key", own.key),
+  },
 });
+file("own.pem", own.certificate);
+file("other.pem", other.certificate);
 
 afterAll(async () => {
   await server[Symbol.asyncDispose]();

@@ -2,17 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { type EmbeddedKafka, startKafka } from "#src/kafka/kafka.ts";
 import { identifyProcess } from "#src/processes/process-identity.ts";
 
-let folder: string;
 let kafka: EmbeddedKafka;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "postrider-kafka-test-"));
-  kafka = await startKafka({ dataDir: join(folder, "data") });
-});
+const folder = mkdtempSync(join(tmpdir(), "postrider-kafka-test-"));
+kafka = await startKafka({ dataDir: join(folder, "data") });
 
 afterAll(async () => {
   await kafka[Symbol.asyncDispose]();

@@ -231,7 +231,6 @@ describe("settings of YouTube channels", async () => {
   };
   const playlistOf = ({ externalId }: Publication) => externalId.replace(/^UC/, "PL");
 
-  /** Lists the ids of the videos in the channel's playlist. */
   async function listVideos(publication: Publication): Promise<readonly string[]> {
     const query = `part=contentDetails&playlistId=${playlistOf(publication)}`;
     const answer = await fetch(`${platform.url}/youtube/v3/playlistItems?${query}`, {

@@ -33,7 +33,6 @@ export async function readPage(
   return page;
 }
 
-/** Reads the texts of all comments, page by page. */
 export async function readAllTexts(
   connector: CommentsConnector,
   account: AccountAccess,

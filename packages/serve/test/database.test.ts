@@ -3,14 +3,10 @@ import { join } from "node:path";
 import { startEmbeddedPostgres } from "@postrider/local/postgres/embedded-postgres";
 import { findStablePort } from "@postrider/local/processes/free-port";
 import { makeTestFolder } from "@postrider/local/stack/test-folder";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { openDatabase } from "#src/serve.ts";
 
-let folder: string;
-
-beforeAll(() => {
-  folder = makeTestFolder("serve-database");
-});
+const folder = makeTestFolder("serve-database");
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

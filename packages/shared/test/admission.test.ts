@@ -2,26 +2,21 @@ import { once } from "node:events";
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { connectPeer } from "#src/connect/client.ts";
 import { withAdmission } from "#src/connect/methods.ts";
-import { openSql, type Sql } from "#src/postgres.ts";
+import { openSql } from "#src/postgres.ts";
 import { PoolWait } from "#src/postgres/pool-wait.ts";
 import { listenService, openDatabaseProcess } from "#src/process/service.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
+import { holdTransaction } from "#src/testing/database.ts";
 import { createTestIdentities } from "#src/testing/identities.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createTestPeer } from "#src/testing/router.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  sql = openSql({ url: database.url, poolSize: 1, applicationName: "admission" });
-});
+const database = await createDatabase();
+const sql = openSql({ url: database.url, poolSize: 1, applicationName: "admission" });
 
 afterAll(async () => {
   await sql.end({ timeout: 1 });
@@ -50,14 +45,7 @@ function startService() {
 
 test("a service refuses an RPC immediately while statements wait too long for a database connection, and accepts RPCs again afterwards", async () => {
   const { client, served } = startService();
-  const isHeld = Promise.withResolvers<void>();
-  const mayEnd = Promise.withResolvers<void>();
-  const transaction = sql.begin(async (tx) => {
-    await tx`select 1`;
-    isHeld.resolve();
-    await mayEnd.promise;
-  });
-  await isHeld.promise;
+  const release = await holdTransaction(sql, (tx) => tx`select 1`);
 
   const accepted: Promise<unknown>[] = [];
   const refusals: unknown[] = [];
@@ -77,8 +65,7 @@ test("a service refuses an RPC immediately while statements wait too long for a 
   expect(refusals).toMatchObject([{ kind: "unavailable", retryAfterMs: 1000 }]);
   expect(served()).toBe(0);
 
-  mayEnd.resolve();
-  await transaction;
+  await release();
   await Promise.all(accepted);
   expect(served()).toBe(accepted.length);
   await eventually(() => client.getPost({ id: "p" }));

@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { TestDatabase } from "#src/testing/database.ts";
+import { afterAll, expect, test } from "vitest";
 import { createDatabase } from "./test-service.ts";
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase(1);
-});
+const database = await createDatabase(1);
 
 afterAll(() => database[Symbol.asyncDispose]());
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { appendAudit, type AuditEntry } from "#src/audit/append.ts";
 import { auditCleanings } from "#src/audit/retention.ts";
 import { createAuditService } from "#src/audit/service.ts";
@@ -11,15 +11,11 @@ import { together } from "#src/process/lifecycle.ts";
 import { createLogger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { asClient, asOperator, BY_CLIENT, BY_OPERATOR, readAuditLog } from "#src/testing/audit.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createTestPeer } from "#src/testing/router.ts";
 import { createAuditedDatabase, INCLUDE_AUDIT_LOG } from "./audited-database.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createAuditedDatabase();
-});
+const database = await createAuditedDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 function entryOf(workspaceId: string, action: AuditEntry["action"] = "key.create"): AuditEntry {

@@ -70,7 +70,6 @@ afterEach(async () => {
 
 const provision = () => provisionDatabase(installation.ownerUrl, [roleOf(installation.name)]);
 
-/** Counts the database objects that a role owns. */
 async function countOwned(role: string): Promise<number> {
   const [row] = await installation.owner<{ count: number }[]>`
     select count(*)::int as count

@@ -1,19 +1,15 @@
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { appendAudit } from "#src/audit/append.ts";
 import { appendDeed } from "#src/audit/deeds.ts";
 import { createAuditService } from "#src/audit/service.ts";
 import { newId } from "#src/ids.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { countPages } from "#src/testing/explain.ts";
 import { createTestPeer } from "#src/testing/router.ts";
 import { createAuditedDatabase } from "./audited-database.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createAuditedDatabase();
-});
+const database = await createAuditedDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 function openClient() {

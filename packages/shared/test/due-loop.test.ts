@@ -1,18 +1,14 @@
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { type DueLoop, recentSkewMs, startDueLoop } from "#src/postgres/due-loop.ts";
 import { createDatabaseCheck } from "#src/process/health.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
 const MIGRATIONS = fileURLToPath(new URL("./migrations", import.meta.url));
 const HOUR_MS = 3_600_000;
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createDatabase();
-});
+const database = await createDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 const statements: string[] = [];

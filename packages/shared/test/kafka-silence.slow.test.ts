@@ -1,29 +1,24 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
 import { eventually } from "#src/testing/poll.ts";
-import { startKafka, type EmbeddedKafka } from "../../local/src/kafka/kafka.ts";
+import { startKafka } from "../../local/src/kafka/kafka.ts";
 import { findStablePorts } from "../../local/src/processes/free-port.ts";
 import { makeTestFolder } from "../../local/src/stack/test-folder.ts";
-import { openSilenceableProxy, type SilenceableProxy } from "./tcp-proxy.ts";
+import { openSilenceableProxy } from "./tcp-proxy.ts";
 import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 const TOPIC = "silence";
-let folder: string;
-let proxy: SilenceableProxy;
-let kafka: EmbeddedKafka;
 
 const client = () => ({ brokers: [new URL(proxy.url).host], clientId: "test", logger });
 
-beforeAll(async () => {
-  const [port = 0] = await findStablePorts(1);
-  proxy = await openSilenceableProxy(`kafka://127.0.0.1:${port}`);
-  folder = makeTestFolder("kafka-silence");
-  const properties = () => ({ "advertised.listeners": `PLAINTEXT://${client().brokers[0]}` });
-  kafka = await startKafka({ dataDir: join(folder, "data"), port, properties });
-  await ensureTopics(client(), [TOPIC], 1);
-});
+const [port = 0] = await findStablePorts(1);
+const proxy = await openSilenceableProxy(`kafka://127.0.0.1:${port}`);
+const folder = makeTestFolder("kafka-silence");
+const properties = () => ({ "advertised.listeners": `PLAINTEXT://${client().brokers[0]}` });
+const kafka = await startKafka({ dataDir: join(folder, "data"), port, properties });
+await ensureTopics(client(), [TOPIC], 1);
 
 afterAll(async () => {
   await proxy[Symbol.asyncDispose]();

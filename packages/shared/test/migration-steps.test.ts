@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { migrate } from "#src/postgres/migrations.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
+import { holdTransaction, type TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
@@ -69,14 +69,10 @@ test("ten processes that run a migration outside of a transaction at the same ti
 
 test("while an index is created concurrently and waits for an older transaction, other transactions write to its table", async () => {
   writeFileSync(join(folder, "0003_index_note.sql"), INDEX);
-  const mayEnd = Promise.withResolvers<void>();
-  const hasWritten = Promise.withResolvers<void>();
-  const older = database.sql.begin(async (tx) => {
-    await tx`insert into effects (group_name, key, value) values ('group', 'key', 'value')`;
-    hasWritten.resolve();
-    await mayEnd.promise;
-  });
-  await hasWritten.promise;
+  const release = await holdTransaction(
+    database.sql,
+    (tx) => tx`insert into effects (group_name, key, value) values ('group', 'key', 'value')`,
+  );
   const migrated = run();
   await eventually(async () => {
     const waiting = await database.ownerSql`
@@ -89,8 +85,7 @@ test("while an index is created concurrently and waits for an older transaction,
   });
 
   await addEffects(1);
-  mayEnd.resolve();
-  await older;
+  await release();
 
   expect(await migrated).toEqual([3]);
   expect(await readIndexes()).toEqual([{ isValid: true }]);

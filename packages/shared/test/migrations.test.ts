@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { openSql } from "#src/postgres.ts";
 import { migrate } from "#src/postgres/migrations.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
+import { holdTransaction } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
 const FOLDER = new URL("./migrations", import.meta.url).pathname;
 const REPLICAS = 10;
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase();
-});
+const database = await createDatabase();
 
 afterAll(() => database[Symbol.asyncDispose]());
 
@@ -60,14 +56,10 @@ test("a schema that other migrations created is refused with the way out, and st
 
 test("a process that has to migrate a schema waits without a time limit while another process migrates it", async () => {
   await emptySchema();
-  const isLocked = Promise.withResolvers<void>();
-  const mayEnd = Promise.withResolvers<void>();
-  const other = database.ownerSql.begin(async (owner) => {
-    await owner`select pg_advisory_xact_lock(hashtext('sample.schema_migrations'))`;
-    isLocked.resolve();
-    await mayEnd.promise;
-  });
-  await isLocked.promise;
+  const release = await holdTransaction(
+    database.ownerSql,
+    (owner) => owner`select pg_advisory_xact_lock(hashtext('sample.schema_migrations'))`,
+  );
   const slow = openSql({ url: database.migrationUrl, poolSize: 1, applicationName: "migrate" });
   await slow`set statement_timeout = '100ms'`;
   const migrated = migrate(slow, FOLDER);
@@ -80,8 +72,7 @@ test("a process that has to migrate a schema waits without a time limit while an
       and clock_timestamp() - query_start > interval '200 milliseconds'`;
     expect(waiting).toHaveLength(1);
   });
-  mayEnd.resolve();
-  await other;
+  await release();
   expect(await migrated).toEqual([1]);
   await slow.end({ timeout: 1 });
 });

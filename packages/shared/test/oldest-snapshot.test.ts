@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { SnapshotWatch } from "#src/postgres/watch.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { createDatabase } from "./test-service.ts";
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase();
-});
+const database = await createDatabase();
 
 afterAll(() => database[Symbol.asyncDispose]());
 

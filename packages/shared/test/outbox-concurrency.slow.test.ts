@@ -9,7 +9,6 @@ import { newId } from "#src/ids.ts";
 import { appendEvents, outboxEvent } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
@@ -19,11 +18,7 @@ const common = { service: "sample", logger };
 
 type Append = (tx: TransactionSql, topic: string, key: string) => Promise<void>;
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase(WRITERS + 4);
-});
+const database = await createDatabase(WRITERS + 4);
 
 afterAll(() => database[Symbol.asyncDispose]());
 

@@ -1,23 +1,18 @@
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { createPostgresBus } from "#src/bus/postgres.ts";
 import { appendEvents, outboxEvent, readOutboxBacklog } from "#src/outbox.ts";
 import { OutboxFloor, outboxFloorOf } from "#src/outbox/floor.ts";
 import { nextRows } from "#src/outbox/pass.ts";
 import { startRelay } from "#src/outbox/relay.ts";
-import type { Sql, TransactionSql } from "#src/postgres.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
+import type { TransactionSql } from "#src/postgres.ts";
+import { holdTransaction } from "#src/testing/database.ts";
 import { countPages } from "#src/testing/explain.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
-let database: TestDatabase;
-let sql: Sql;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  ({ sql } = database);
-});
+const database = await createDatabase();
+const { sql } = database;
 
 beforeEach(async () => {
   await database.migrationSql`truncate outbox`;
@@ -70,18 +65,10 @@ test("an outbox relay does not read the events that were deleted during a backup
 
 test("the floor of the outbox (lowest id that relays read) does not pass an event whose transaction commits after thousands of later events", async () => {
   const floor = new OutboxFloor();
-  const hasAppended = Promise.withResolvers<void>();
-  const mayCommit = Promise.withResolvers<void>();
-  const late = sql.begin(async (tx) => {
-    await appendKeys(tx, ["late"]);
-    hasAppended.resolve();
-    await mayCommit.promise;
-  });
-  await hasAppended.promise;
+  const release = await holdTransaction(sql, (tx) => appendKeys(tx, ["late"]));
   await passEvents(3_000);
   for (let round = 0; round < 4; round += 1) await advanceTwice(floor);
-  mayCommit.resolve();
-  await late;
+  await release();
   expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["late"]);
   await passEvents(3_000);
   for (let round = 0; round < 4; round += 1) await advanceTwice(floor);

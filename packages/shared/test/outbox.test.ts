@@ -1,20 +1,15 @@
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { handleEvents, startConsumer } from "#src/bus/consumer.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
 import { appendEvents, outboxEvent, readOutboxBacklog } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase();
-});
+const database = await createDatabase();
 
 afterAll(() => database[Symbol.asyncDispose]());
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { create, toJsonString } from "@bufbuild/protobuf";
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { toRecord } from "#src/bus/cloud-events.ts";
 import { createBatchHandler, handleEvents } from "#src/bus/consumer.ts";
 import { createParkedEventService } from "#src/bus/parked.ts";
@@ -10,20 +10,16 @@ import { parkEvent } from "#src/bus/parking.ts";
 import { unavailable } from "#src/errors.ts";
 import { newId } from "#src/ids.ts";
 import { asOperator, BY_OPERATOR, runAudited } from "#src/testing/audit.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { createTestPeer } from "#src/testing/router.ts";
 import { createAuditedDatabase } from "./audited-database.ts";
 import { logger } from "./test-service.ts";
 
 const topic = "accounts.events.v1";
 
-let database: TestDatabase;
 /** The error that the event handler throws; undefined when the handler succeeds. */
 let trouble: Error | undefined;
 
-beforeAll(async () => {
-  database = await createAuditedDatabase();
-});
+const database = await createAuditedDatabase();
 
 beforeEach(async () => {
   trouble = undefined;

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { watchDatabase, watchPool } from "#src/postgres/watch.ts";
 import { renderMetrics } from "#src/telemetry/metrics.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase();
-});
+const database = await createDatabase();
 
 afterAll(() => database[Symbol.asyncDispose]());
 

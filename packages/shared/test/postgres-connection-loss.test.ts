@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { isInfrastructureError, openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
+import { afterAll, expect, test } from "vitest";
+import { isInfrastructureError, openSql, type TransactionSql } from "#src/postgres.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
-let database: TestDatabase;
-let victim: Sql;
-
-beforeAll(async () => {
-  database = await createDatabase(1);
-  victim = openSql({ url: database.url, poolSize: 1, applicationName: "victim" });
-});
+const database = await createDatabase(1);
+const victim = openSql({ url: database.url, poolSize: 1, applicationName: "victim" });
 
 afterAll(async () => {
   await victim.end({ timeout: 1 });

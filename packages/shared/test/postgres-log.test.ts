@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import type { BatchHandler, Bus } from "#src/bus.ts";
 import { deleteOldRecords } from "#src/bus/postgres-log.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
 const topic = "sample.events.v1";
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase();
-});
+const database = await createDatabase();
 
 beforeEach(async () => {
   await database.ownerSql`truncate bus.records, bus.positions, sample.effects`;

@@ -1,23 +1,17 @@
 import { Code } from "@connectrpc/connect";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, expect, inject, test } from "vitest";
 import { isTransientError } from "#src/bus/retries.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import { isDamagedData, isInfrastructureError, openSql, type Sql } from "#src/postgres.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { renameDatabase } from "#src/testing/rename-database.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
-let database: TestDatabase;
-let role: string;
 /** Connection to another database of the server: Postgres refuses to close a database to itself. */
-let cluster: Sql;
 
-beforeAll(async () => {
-  database = await createDatabase(1);
-  cluster = openSql({ url: inject("postgresUrl"), poolSize: 1, applicationName: "test" });
-  role = `refused_${new URL(database.ownerUrl).pathname.slice(-12)}`;
-  await database.ownerSql.unsafe(`create role ${role} login password 'first'`);
-});
+const database = await createDatabase(1);
+const cluster = openSql({ url: inject("postgresUrl"), poolSize: 1, applicationName: "test" });
+const role = `refused_${new URL(database.ownerUrl).pathname.slice(-12)}`;
+await database.ownerSql.unsafe(`create role ${role} login password 'first'`);
 
 afterAll(async () => {
   await database.ownerSql.unsafe(`drop role ${role}`);

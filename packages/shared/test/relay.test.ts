@@ -1,24 +1,19 @@
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
 import { PostPublishRequestedSchema as BacklogRequestSchema } from "@postrider/contracts/backlog/v1/backlog_events_pb";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { RefusedRecordsError, type Bus, type BusRecord } from "#src/bus.ts";
 import { appendEvents, outboxEvent } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
 import { createLogger } from "#src/telemetry/logger.ts";
 import { renderMetrics } from "#src/telemetry/metrics.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
 const topic = "accounts.events.v1";
 const service = "sample";
 
-let database: TestDatabase;
-
-beforeAll(async () => {
-  database = await createDatabase();
-});
+const database = await createDatabase();
 
 beforeEach(async () => {
   await database.migrationSql`truncate outbox, parked_events`;

@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { isInfrastructureError, openSql, type Sql } from "#src/postgres.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
-import { openSilenceableProxy, type SilenceableProxy } from "./tcp-proxy.ts";
+import { openSilenceableProxy } from "./tcp-proxy.ts";
 import { createDatabase } from "./test-service.ts";
 
 const ANSWER_TIMEOUT_MS = 200;
 
-let database: TestDatabase;
-let proxy: SilenceableProxy;
-let victim: Sql;
-
-beforeAll(async () => {
-  database = await createDatabase(1);
-  proxy = await openSilenceableProxy(database.url);
-  victim = openSql({
-    url: proxy.url,
-    poolSize: 2,
-    applicationName: "victim",
-    answerTimeoutMs: ANSWER_TIMEOUT_MS,
-  });
+const database = await createDatabase(1);
+const proxy = await openSilenceableProxy(database.url);
+const victim = openSql({
+  url: proxy.url,
+  poolSize: 2,
+  applicationName: "victim",
+  answerTimeoutMs: ANSWER_TIMEOUT_MS,
 });
 
 afterAll(async () => {

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { openSql, type Sql } from "#src/postgres.ts";
-import type { TestDatabase } from "#src/testing/database.ts";
+import { afterAll, expect, test } from "vitest";
+import { openSql } from "#src/postgres.ts";
 import { eventually } from "#src/testing/poll.ts";
-import { openProxy, type TcpProxy } from "./tcp-proxy.ts";
+import { openProxy } from "./tcp-proxy.ts";
 import { createDatabase } from "./test-service.ts";
 
 /**
@@ -13,36 +12,31 @@ const LAST_TEXT = "/* the last statement */";
 /** The code of the error with which Postgres ends a connection whose transaction takes too long. */
 const TRANSACTION_TIMEOUT = "25P04";
 
-let database: TestDatabase;
-let proxy: TcpProxy;
-let victim: Sql;
 /** Resolves when the proxy has forwarded the last data of the client. */
 const clientStopped = Promise.withResolvers<void>();
 /** What Postgres sends after the proxy has stopped forwarding the client's data. */
 let lastAnswers = "";
 
-beforeAll(async () => {
-  database = await createDatabase(1);
-  // The role's transaction timeout is 15 s; the database of this test sets 6 s, to shorten the
-  // test.
-  const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
-  await database.ownerSql.unsafe(
-    `alter role postrider_sample in database ${row?.name} set transaction_timeout = '6s'`,
-  );
-  proxy = await openProxy(database.url, (client, backend) => {
-    backend.pipe(client);
-    backend.on("data", (bytes) => {
-      if (client.isPaused()) lastAnswers += bytes.toString("latin1");
-    });
-    client.on("data", (bytes) => {
-      backend.write(bytes);
-      if (!bytes.includes(LAST_TEXT)) return;
-      client.pause();
-      clientStopped.resolve();
-    });
+const database = await createDatabase(1);
+// The role's transaction timeout is 15 s; the database of this test sets 6 s, to shorten the
+// test.
+const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
+await database.ownerSql.unsafe(
+  `alter role postrider_sample in database ${row?.name} set transaction_timeout = '6s'`,
+);
+const proxy = await openProxy(database.url, (client, backend) => {
+  backend.pipe(client);
+  backend.on("data", (bytes) => {
+    if (client.isPaused()) lastAnswers += bytes.toString("latin1");
   });
-  victim = openSql({ url: proxy.url, poolSize: 1, applicationName: "victim" });
+  client.on("data", (bytes) => {
+    backend.write(bytes);
+    if (!bytes.includes(LAST_TEXT)) return;
+    client.pause();
+    clientStopped.resolve();
+  });
 });
+const victim = openSql({ url: proxy.url, poolSize: 1, applicationName: "victim" });
 
 afterAll(async () => {
   await proxy[Symbol.asyncDispose]();

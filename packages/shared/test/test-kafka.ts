@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { startKafka } from "../../local/src/kafka/kafka.ts";
 import { makeTestFolder } from "../../local/src/stack/test-folder.ts";
 
-/** A Kafka broker for one test file. */
 export interface TestKafka extends AsyncDisposable {
   readonly brokers: readonly string[];
 }

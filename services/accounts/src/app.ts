@@ -9,9 +9,9 @@ import type { Bus } from "@postrider/shared/bus";
 import {
   describeHold,
   startDeploymentWatch,
-  type DeploymentGuard,
+  DeploymentGuard,
 } from "@postrider/shared/deployment/guard";
-import { insertDeployment } from "@postrider/shared/deployment/table";
+import { insertDeployment, readOwnership } from "@postrider/shared/deployment/table";
 import { withDiagnostics, type DiagnosticsOptions } from "@postrider/shared/diagnostics/service";
 import {
   createServiceChecks,
@@ -25,6 +25,7 @@ import { disposeInOrder, together, type App } from "@postrider/shared/process/li
 import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing";
+import { createGauge } from "@postrider/shared/telemetry/metrics";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deleteOldKeys } from "#src/db/api-keys.ts";
 import { deleteEndedSessions } from "#src/db/dashboard-sessions.ts";
@@ -38,8 +39,30 @@ import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createCellChecks, createInstallationChecks } from "#src/operations/installation-checks.ts";
-import { createTokenGuard } from "#src/operations/token-guard.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
+
+const heldGauge = createGauge(
+  "accounts_tokens_held",
+  "1 while tokens are neither refreshed nor revoked because the data belongs to another database or deployment.",
+);
+
+/**
+ * Creates the guard that reports in a metric and in the log whether the database is a copy of
+ * another deployment's database. Token refreshes do not depend on it: their SQL statements check
+ * the deployment themselves.
+ */
+function createTokenGuard({
+  sql,
+  logger,
+  deploymentId,
+}: Pick<Dependencies, "sql" | "logger" | "deploymentId">): DeploymentGuard {
+  return new DeploymentGuard({
+    activity: "token refresh",
+    heldGauge,
+    readOwnership: () => readOwnership(sql, deploymentId),
+    logger,
+  });
+}
 
 /** Starts the service. Disposing of the returned app stops it without losing accepted work. */
 export async function startApp(config: Config): Promise<App> {

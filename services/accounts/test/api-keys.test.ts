@@ -1,18 +1,12 @@
 import { timestampDate, timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
 import { hashApiKey, isApiKey, parseApiKey } from "@postrider/shared/secrets/api-keys";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createApp, createDatabase, createTenant, type AccountsApp } from "./accounts-app.ts";
+import { afterAll, expect, test } from "vitest";
+import { createApp, createDatabase, createTenant } from "./accounts-app.ts";
 
-let database: TestDatabase;
-let app: AccountsApp;
-
-beforeAll(async () => {
-  database = await createDatabase();
-  app = createApp(database);
-});
+const database = await createDatabase();
+const app = createApp(database);
 
 afterAll(async () => {
   await app[Symbol.asyncDispose]();

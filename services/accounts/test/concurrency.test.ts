@@ -1,6 +1,5 @@
-import type { TestDatabase } from "@postrider/shared/testing/database";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createApp, createDatabase, createTenant, type AccountsApp } from "./accounts-app.ts";
+import { afterAll, expect, test } from "vitest";
+import { createApp, createDatabase, createTenant } from "./accounts-app.ts";
 
 /**
  * Sends one batch of equal admission queries of one workspace; returns the number of requests that
@@ -14,13 +13,8 @@ interface Spending {
   readonly limit: number;
 }
 
-let database: TestDatabase;
-let app: AccountsApp;
-
-beforeAll(async () => {
-  database = await createDatabase(16);
-  app = createApp(database);
-});
+const database = await createDatabase(16);
+const app = createApp(database);
 
 afterAll(async () => {
   await app[Symbol.asyncDispose]();

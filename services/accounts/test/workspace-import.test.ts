@@ -10,7 +10,7 @@ import {
 import { expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { removalOptions } from "#src/jobs/remove-workspaces.ts";
-import { IMPORT_RULES } from "#src/operations/import-rules.ts";
+import { IMPORT_RULES } from "#src/rpc/routes.ts";
 import { createWorkspaceImportService } from "#src/rpc/workspace-import-service.ts";
 import { createApp, createDatabase } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";

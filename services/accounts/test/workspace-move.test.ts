@@ -12,8 +12,7 @@ import { expect, test } from "vitest";
 import { claimRefresh } from "#src/db/credential-refreshes.ts";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { removalOptions } from "#src/jobs/remove-workspaces.ts";
-import { IMPORT_RULES } from "#src/operations/import-rules.ts";
-import { createRoutes } from "#src/rpc/routes.ts";
+import { IMPORT_RULES, createRoutes } from "#src/rpc/routes.ts";
 import { type AccountsApp, createApp, createDatabase, DEPLOYMENT } from "./accounts-app.ts";
 import { setUpAccounts } from "./accounts-fixture.ts";
 

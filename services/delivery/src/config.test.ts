@@ -35,7 +35,6 @@ test("a process that does not publish starts without the key that signs media UR
     expect(() => loadConfig({ ...keyless, ROLE }, readSettings)).toThrow("MEDIA_KEY is required");
 });
 
-/** The RPCs that services allow this process. */
 function rpcsOf(name: string): readonly string[] {
   const allowed = Object.entries(RPC_CALLERS).filter(([, callers]) => callers.includes(name));
   return allowed.map(([rpc]) => rpc.replace(/^postrider\.\w+\.v1\./, ""));

@@ -2,15 +2,11 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { asOperator, BY_OPERATOR, readAuditLog, runAudited } from "@postrider/shared/testing/audit";
-import type { TestDatabase } from "@postrider/shared/testing/database";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { recordRestore } from "#src/publishing/db/deployment.ts";
 import { createRpcClients, DEPLOYMENT, openDatabase } from "./publishing/fixture.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openDatabase();
-});
+const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 /**

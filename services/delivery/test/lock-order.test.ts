@@ -11,12 +11,11 @@ import { insertRequests, lockTasks } from "#src/publishing/db/tasks.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
 import { writeAccountBreakers } from "#src/publishing/operations/write-decisions.ts";
 import {
-  openDatabase,
   publishingDeps,
   readTask,
   request,
-  World,
   type TestTarget,
+  openStage,
 } from "./publishing/fixture.ts";
 
 const [FIRST, SECOND] = [randomUUID(), randomUUID()].toSorted() as [string, string];
@@ -64,9 +63,8 @@ async function drop(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> 
 }
 
 test("two batches of publish requests that lock the targets of two accounts in opposite order do not deadlock, and queue all four targets", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [newFirst, droppedFirst] = [1, 2].map(() => world.addTarget({ accountId: FIRST }));
   const [newSecond, droppedSecond] = [1, 2].map(() => world.addTarget({ accountId: SECOND }));
   const all = [newFirst, newSecond, droppedFirst, droppedSecond] as TestTarget[];
@@ -83,9 +81,8 @@ test("two batches of publish requests that lock the targets of two accounts in o
 });
 
 test("two transactions that each reset the failures of one account and count a failure of the other account do not deadlock", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const targets = [FIRST, SECOND].map((accountId) => world.addTarget({ accountId }));
   await request(sql, ...targets);
   await sql`
@@ -143,9 +140,8 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]) {
 }
 
 test("sending probes to two held platforms and recording whether both answer do not deadlock", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const requests = await takeInWork(sql, [
     world.addTarget({ platform: "x" }),
     world.addTarget({ platform: "telegram" }),
@@ -168,9 +164,8 @@ test("sending probes to two held platforms and recording whether both answer do 
 });
 
 test("a task whose account has another open call is not sent as the probe of a held platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const accountId = randomUUID();
   const targets = [1, 2, 3].map(() => world.addTarget());
   const [open, blocked, free] = await takeInWork(

@@ -21,7 +21,7 @@ import {
   startWorker,
   toDeletionRecord,
   untilStatus,
-  World,
+  openStage,
 } from "./publishing/fixture.ts";
 import { openTargetRun } from "./publishing/run-target.ts";
 import {
@@ -154,9 +154,8 @@ test("the removal of a workspace waits for a requested deletion of a post that i
 });
 
 test("a late event of a removed workspace creates no row", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [removed, kept] = [world.addTarget(), world.addTarget()];
   await insertPublished(sql, [{ target: removed, externalId: "x1" }]);
   await removeWorkspace(sql, removed.workspaceId, deliveryRemoval(sql));

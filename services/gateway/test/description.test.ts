@@ -389,7 +389,6 @@ test("the API description marks exactly those fields of records as extensions th
   }
 });
 
-/** Returns every object in a part of the API description. */
 function everyObject(part: unknown): readonly object[] {
   if (typeof part !== "object" || part === null) return [];
   return [part, ...Object.values(part).flatMap(everyObject)];

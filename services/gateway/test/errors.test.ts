@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { ServiceError, wrongCell, type ErrorKind, type Violation } from "@postrider/shared/errors";
-import type { FastifyInstance, InjectOptions } from "fastify";
+import type { InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/admission/admission-result.ts";
 import { summary, type ErrorBody } from "./error-body.ts";
@@ -20,24 +20,21 @@ import {
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const MEBIBYTE = 1024 * 1024;
 
-let app: FastifyInstance;
 /** Replaces handlers of the in-memory services. Each test sets the handlers that it needs. */
 let peers: NonNullable<Peers["posts"]> = {};
 let admission: AdmissionResult = admitted();
 
 // All tests of this file share one server, which keeps no state between requests.
-beforeAll(async () => {
-  app = await createTestServer(
-    {
-      posts: {
-        createPost: (...call) => peers.createPost?.(...call) ?? {},
-        batchGetPosts: (...call) => peers.batchGetPosts?.(...call) ?? {},
-        listPosts: (...call) => peers.listPosts?.(...call) ?? {},
-      },
+const app = await createTestServer(
+  {
+    posts: {
+      createPost: (...call) => peers.createPost?.(...call) ?? {},
+      batchGetPosts: (...call) => peers.batchGetPosts?.(...call) ?? {},
+      listPosts: (...call) => peers.listPosts?.(...call) ?? {},
     },
-    () => admission,
-  );
-});
+  },
+  () => admission,
+);
 afterAll(() => app.close());
 
 async function ask(

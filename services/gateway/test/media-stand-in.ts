@@ -9,7 +9,6 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server that replaces the upload and download routes of the media service. */
 export interface MediaStandIn extends Listening {
-  /** Sets the handler of the next requests to the simulated media service. */
   handle(handler: Handler): void;
   /** Every request to the simulated media service since the last call of `handle`. */
   readonly seen: readonly IncomingMessage[];

@@ -20,7 +20,6 @@ const PATHS = {
   "the page to which a platform sends a browser back": "/connect/callback?state=s&code=c",
 };
 
-/** Returns the status of the answer to a request of a remote address. */
 async function statusOf(remoteAddress: string, url: string): Promise<number> {
   return (await app.inject({ method: "GET", url, remoteAddress })).statusCode;
 }

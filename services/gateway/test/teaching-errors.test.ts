@@ -1,14 +1,11 @@
 import { gzipSync } from "node:zlib";
 import { conflict, unprocessable, wrongStatus } from "@postrider/shared/errors";
 import type { InjectOptions } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import type { ErrorBody } from "./error-body.ts";
 import { ACCOUNT_ID, createSharedServer, POST_ID, type SharedServer } from "./fixture.ts";
 
-let shared: SharedServer;
-beforeAll(async () => {
-  shared = await createSharedServer();
-});
+const shared = await createSharedServer();
 afterAll(() => shared.app.close());
 
 type Posts = NonNullable<Parameters<SharedServer["use"]>[0]["posts"]>;

@@ -30,7 +30,6 @@ const UNSENT_LIMITS = {
 interface Gateway extends AsyncDisposable {
   readonly app: FastifyInstance;
   content: string;
-  /** Number of calls that the simulated posts service has received. */
   calls: number;
   /** The simulated posts service answers a call for a list when this promise is resolved. */
   mayList: Promise<void>;

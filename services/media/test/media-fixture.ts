@@ -52,7 +52,6 @@ import { guardStore } from "#src/storage/open-object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
 
 export const identities = createTestIdentities();
-/** The headers with which the gateway calls the media service. */
 export const GATEWAY = await createIdentitySource(identities.of("gateway"), "media")();
 /** The headers with which the delivery service calls the media service. */
 export const DELIVERY = await createIdentitySource(identities.of("delivery"), "media")();
@@ -65,7 +64,6 @@ const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 export const CURSOR_KEYS = deriveCursorKeys("media", ["test"]);
 const logger = createLogger({ service: "test", level: "silent" });
 
-/** The name of the deployment of the test's replicas. */
 export const DEPLOYMENT = "original";
 
 export interface ReplicaOptions {
@@ -119,7 +117,6 @@ export async function startMedia(options: ReplicaOptions = {}) {
     folder,
     /** Starts another replica of the media service on the same database and objects. */
     startReplica: startOne,
-    /** Lists all keys of the object store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
     events: () => readEvents(sql),
     [Symbol.asyncDispose]: async () => {

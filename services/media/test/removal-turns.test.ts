@@ -1,13 +1,10 @@
 import { newId } from "@postrider/shared/ids";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { claimRemovable, listRemovableWorkspaces } from "#src/db/media-leases.ts";
 import { RemovalTurn } from "#src/jobs/remove-objects.ts";
-import { startMedia, type TestMedia } from "./media-fixture.ts";
+import { startMedia } from "./media-fixture.ts";
 
-let service: TestMedia;
-beforeAll(async () => {
-  service = await startMedia();
-});
+const service = await startMedia();
 afterAll(() => service[Symbol.asyncDispose]());
 afterEach(() => service.database.migrationSql`delete from media`);
 

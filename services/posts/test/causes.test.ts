@@ -31,7 +31,6 @@ async function accept(change: { readonly scheduledInMs?: number } = {}): Promise
   return await posts.createPost({ workspaceId, accountIds, scheduledAt });
 }
 
-/** Lists the headers of all events of one type about a post. */
 async function listCauses(post: ShownPost, type: string): Promise<readonly unknown[]> {
   const rows = await posts.sql<{ headers: unknown }[]>`
     select headers

@@ -1,5 +1,6 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
+import { holdTransaction } from "@postrider/shared/testing/database";
 import { expect, test } from "vitest";
 import { startPostsForFile } from "./fixture.ts";
 import { DAILY_RULE, workspaceOf } from "./workspace.ts";
@@ -46,14 +47,10 @@ test("a workspace whose 500 drafts exceed its limit makes no post of another wor
 test("while 48 requests of a workspace wait for the lock on a post, requests of another workspace are answered", async () => {
   const many = workspaceOf(posts);
   const { workspaceId, id } = await many.draft();
-  const locked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const holder = posts.migrationSql.begin(async (tx) => {
-    await tx`select 1 from posts where id = ${id} for update`;
-    locked.resolve();
-    await released.promise;
-  });
-  await locked.promise;
+  const release = await holdTransaction(
+    posts.migrationSql,
+    (tx) => tx`select 1 from posts where id = ${id} for update`,
+  );
   const changes = Array.from({ length: 12 }, () => [
     posts.posts.updatePost({ workspaceId, id, content: newId() }),
     posts.posts.publishPost({ workspaceId, id }),
@@ -69,8 +66,7 @@ test("while 48 requests of a workspace wait for the lock on a post, requests of 
   const { post } = await posts.posts.updatePost({ ...ref, content: newId() });
   expect(post).toMatchObject({ version: 2n });
 
-  released.resolve();
-  await holder;
+  await release();
   expect(await ended).toContainEqual(expect.objectContaining({ status: "fulfilled" }));
 });
 
@@ -78,21 +74,16 @@ test("a post that waits for its queue slot delays no post of another workspace t
   const queued = workspaceOf(posts);
   const { workspaceId } = queued;
   await posts.slots.createQueueSlotRule({ workspaceId, ...DAILY_RULE });
-  const locked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const holder = posts.migrationSql.begin(async (tx) => {
-    await tx`select 1 from queue_slot_rules where workspace_id = ${workspaceId} for update`;
-    locked.resolve();
-    await released.promise;
-  });
-  await locked.promise;
+  const release = await holdTransaction(
+    posts.migrationSql,
+    (tx) => tx`select 1 from queue_slot_rules where workspace_id = ${workspaceId} for update`,
+  );
   const waiting = queued.create({ queueSlot: true });
   const others = Array.from({ length: 3 }, () => workspaceOf(posts).create());
 
   expect(await Promise.all(others)).toMatchObject(others.map(() => ({ status: "publishing" })));
 
-  released.resolve();
-  await holder;
+  await release();
   expect(await waiting).toMatchObject({ status: "scheduled" });
 });
 
@@ -115,14 +106,10 @@ test.each<[string, (workspaceId: string, id: string) => Promise<unknown>]>([
   async (_name, request) => {
     const many = workspaceOf(posts);
     const { workspaceId, id } = await many.draft();
-    const locked = Promise.withResolvers<void>();
-    const released = Promise.withResolvers<void>();
-    const holder = posts.migrationSql.begin(async (tx) => {
-      await tx`lock table targets in access exclusive mode`;
-      locked.resolve();
-      await released.promise;
-    });
-    await locked.promise;
+    const release = await holdTransaction(
+      posts.migrationSql,
+      (tx) => tx`lock table targets in access exclusive mode`,
+    );
     const requests = Array.from({ length: 12 }, () => request(workspaceId, id));
 
     const other = workspaceOf(posts);
@@ -130,8 +117,7 @@ test.each<[string, (workspaceId: string, id: string) => Promise<unknown>]>([
       rules: [],
     });
 
-    released.resolve();
-    await holder;
+    await release();
     expect(await Promise.all(requests)).toHaveLength(12);
   },
 );

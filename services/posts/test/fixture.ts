@@ -378,7 +378,6 @@ export async function startPosts(
   };
 }
 
-/** Starts a posts service for all tests of a file. */
 export async function startPostsForFile(change?: Parameters<typeof startPosts>[0]) {
   const posts = await startPosts(change);
   afterAll(() => posts[Symbol.asyncDispose]());

@@ -1,8 +1,8 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { VideoFactsSchema, type MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { startPosts, type Posts } from "./fixture.ts";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { startPosts } from "./fixture.ts";
 import { inHours, workspaceOf } from "./workspace.ts";
 
 /**
@@ -11,15 +11,12 @@ import { inHours, workspaceOf } from "./workspace.ts";
  */
 let behindMs: number[] = [];
 let onClock = (): void => {};
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts({
-    clock: async () => {
-      onClock();
-      const [row] = await posts.sql<{ now: Date }[]>`select clock_timestamp() as now`;
-      return new Date((row?.now.getTime() ?? 0) - (behindMs.shift() ?? 0));
-    },
-  });
+const posts = await startPosts({
+  clock: async () => {
+    onClock();
+    const [row] = await posts.sql<{ now: Date }[]>`select clock_timestamp() as now`;
+    return new Date((row?.now.getTime() ?? 0) - (behindMs.shift() ?? 0));
+  },
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { QuotaExhaustion } from "@postrider/contracts/posts/v1/posts_events_pb";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
+import { afterAll, expect, test } from "vitest";
+import { deliveryOf, newWorkspace, startPosts } from "./fixture.ts";
 
 // The clock of the test advances by a millisecond per post, so that no test runs across the end of
 // a day.
@@ -9,11 +9,8 @@ const START = new Date();
 const DAY = START.toISOString().slice(0, 10);
 const MONTH = DAY.slice(0, 7);
 
-let posts: Posts;
 let nowMs = START.getTime();
-beforeAll(async () => {
-  posts = await startPosts({ clock: () => Promise.resolve(new Date((nowMs += 1))) });
-});
+const posts = await startPosts({ clock: () => Promise.resolve(new Date((nowMs += 1))) });
 afterAll(() => posts[Symbol.asyncDispose]());
 
 let count = 0;

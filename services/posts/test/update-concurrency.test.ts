@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { startPosts, type Posts } from "./fixture.ts";
+import { afterAll, expect, test } from "vitest";
+import { startPosts } from "./fixture.ts";
 import type { ShownPost } from "./shown-posts.ts";
 import { workspaceOf } from "./workspace.ts";
 
-let posts: Posts;
-beforeAll(async () => {
-  posts = await startPosts();
-  posts.peers.available.add("facebook");
-});
+const posts = await startPosts();
+posts.peers.available.add("facebook");
 afterAll(() => posts[Symbol.asyncDispose]());
 
 interface Update {
@@ -18,7 +15,6 @@ interface Update {
 
 const values = (...ids: string[]) => ({ values: ids });
 
-/** Returns the fields of a post that an update can replace. */
 const fieldsOf = ({ content, targets, mediaIds, options }: ShownPost) => ({
   content,
   accountIds: targets.map(({ accountId }) => accountId),
@@ -26,7 +22,6 @@ const fieldsOf = ({ content, targets, mediaIds, options }: ShownPost) => ({
   options,
 });
 
-/** Returns the fields of a post after an update. */
 function applyTo(fields: ReturnType<typeof fieldsOf>, update: Update): ReturnType<typeof fieldsOf> {
   return {
     content: update.content ?? fields.content,

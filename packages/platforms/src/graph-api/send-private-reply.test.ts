@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { type CommentState, sendPrivateReply } from "./send-private-reply.ts";
+import { type CommentState, sendPrivateReply } from "./private-replies.ts";
 
 const account = { externalId: "1", username: "ada", accessToken: "token", attributes: {} };
 const guard = { mayStillSend: () => true, timeoutMs: 5000 };

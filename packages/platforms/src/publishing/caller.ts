@@ -3,10 +3,13 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { bearer, type PlatformRequest, type Query, toSearch } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "./publication.ts";
 
-/** An account, and the address to which the calls for it go. */
-export interface Site {
+export interface PlatformAddress {
   /** Prefix of all paths. */
   readonly baseUrl: string;
+}
+
+/** An account, and the address to which the calls for it go. */
+export interface Site extends PlatformAddress {
   readonly account: AccountAccess;
   /** The account's owner chose the host (see `PlatformRequest`). */
   readonly isForeign?: boolean;

@@ -10,6 +10,7 @@ import type {
 } from "#src/authorization/connector.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 import { toSearch } from "#src/http/platform-request.ts";
+import type { PlatformAddress } from "#src/publishing/caller.ts";
 import { formatChatAddress, parseChatAddress } from "./chat-address.ts";
 import type { TelegramBot } from "./environment.ts";
 
@@ -108,9 +109,7 @@ function checkChat(chat: JsonObject, topicId: number | undefined): Refused | und
 
 export function createTelegramAuthorizationConnector({
   baseUrl,
-}: {
-  readonly baseUrl: string;
-}): AuthorizationConnector {
+}: PlatformAddress): AuthorizationConnector {
   return { connect: (credentials, signal) => connect(baseUrl, credentials, signal) };
 }
 

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createInstagramAuthorizationConnector } from "#src/instagram/authorization.ts";
 import { signal, TestPlatform } from "../test-platform.ts";
 
-let platform: TestPlatform;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("instagram");
-});
+const platform = await TestPlatform.start("instagram");
 afterAll(() => platform[Symbol.asyncDispose]());
 
 function createConnector() {

@@ -22,7 +22,6 @@ const createPublication = (media: readonly TestMedia[], text = "Ships") =>
 const permalink = expect.stringMatching(/^https:\/\/www\.instagram\.com\//) as string;
 const sum = (waits: readonly number[]) => waits.reduce((total, wait) => total + wait, 0);
 
-/** Counts the publishing calls that Instagram received. */
 async function countPublishCalls(): Promise<number> {
   return (await platform.calls()).filter((call) => call === "POST media_publish").length;
 }

@@ -58,7 +58,7 @@ function hasField(object: string, field: string): boolean {
   const { Fields = {}, prototype = {} } = sdk[object] ?? {};
   // Meta's SDK has no list of a video's fields: three fields for uploads stand in its place, so the
   // fields come from another list.
-  if (object === "AdVideo" && graph.videoFields.includes(field)) return true;
+  if (object === "AdVideo" && graph.videoFields.split(" ").includes(field)) return true;
   return field in Fields || `get${capitalize(field)}` in prototype;
 }
 
@@ -95,7 +95,9 @@ function judge(platform: GraphPlatform, request: RecordedRequest): string[] {
   );
   const isRead = edge === "" && request.method === "GET" && names.length === 0;
   const isDeletion = request.method === "DELETE" && edge === "" && names.length === 0;
-  const isKnown = calls.some((call) => names.every((name) => call.parameters.includes(name)));
+  const isKnown = calls.some((call) =>
+    names.every((name) => call.parameters.split(" ").includes(name)),
+  );
   return [
     ...(isRead || isDeletion || isKnown ? [] : [`no call takes ${names.join(", ")}`]),
     ...judgeFields(platform, edge, String(fields)),

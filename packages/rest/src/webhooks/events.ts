@@ -211,7 +211,6 @@ export const WEBHOOK_EVENTS: readonly DocumentedEvent[] = Object.entries(EVENTS)
 
 const TYPES = WEBHOOK_EVENTS.map(({ type }) => type);
 
-/** The type of a webhook event. */
 export const EventType = enumeration(
   "EventType",
   TYPES,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CallsInWork } from "./calls-in-work.ts";
+import { CallsInWork } from "./methods.ts";
 
 test("the owner with more than its part of the calls in work is named, and no owner with less", () => {
   const calls = new CallsInWork();

@@ -1,4 +1,3 @@
-/** Adds an item to the set of a key. */
 export function addTo<T>(sets: Map<string, Set<T>>, key: string, item: T): void {
   const set = sets.get(key) ?? new Set();
   sets.set(key, set.add(item));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { eventually } from "#src/testing/poll.ts";
-import { watchLoopDelay } from "./loop-delay.ts";
+import { watchLoopDelay } from "./metrics.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval"] });

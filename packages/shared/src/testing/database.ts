@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
-import { openSql, type Sql } from "#src/postgres.ts";
+import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
 import { migrate } from "#src/postgres/migrations.ts";
 import { provisionDatabase } from "#src/postgres/provision.ts";
 import {
@@ -192,4 +192,23 @@ async function makeTemplate(
   await migrate(sql, folder);
   await sql.end({ timeout: 1 });
   await owner.unsafe(`alter database ${draft} rename to ${name}`);
+}
+
+/** Begins a transaction, whose locks are held until the returned function has ended it. */
+export async function holdTransaction(
+  sql: Sql,
+  work: (tx: TransactionSql) => Promise<unknown>,
+): Promise<() => Promise<void>> {
+  const begun = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const transaction = sql.begin(async (tx) => {
+    await work(tx);
+    begun.resolve();
+    await released.promise;
+  });
+  await Promise.race([begun.promise, transaction]);
+  return async () => {
+    released.resolve();
+    await transaction;
+  };
 }

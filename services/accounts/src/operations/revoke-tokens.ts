@@ -4,7 +4,7 @@ import { AUTHORIZATIONS } from "@postrider/platforms/authorizations";
 import { isPlatformId } from "@postrider/platforms/platform-id";
 import { readOwnership } from "@postrider/shared/deployment/table";
 import type { AccountKey } from "#src/db/accounts.ts";
-import { isConnectedElsewhere } from "#src/db/connected-elsewhere.ts";
+import { isConnectedElsewhere } from "#src/db/grantors.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 type RevokeDependencies = Pick<

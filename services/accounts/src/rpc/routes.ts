@@ -17,18 +17,22 @@ import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_ev
 import { RowImportService } from "@postrider/contracts/operations/v1/row_import_service_pb";
 import { SecretTransferService } from "@postrider/contracts/operations/v1/secret_transfer_service_pb";
 import { WorkspaceExportService } from "@postrider/contracts/operations/v1/workspace_export_service_pb";
-import { PLATFORM_IDS } from "@postrider/platforms/platform-id";
+import { PLATFORM_IDS, isPlatformId } from "@postrider/platforms/platform-id";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
+import { anyObject, list, record, text } from "@postrider/shared/workspaces/column-checks";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
-import { createRowImportService } from "@postrider/shared/workspaces/import-service";
+import {
+  createRowImportService,
+  type ImportRules,
+} from "@postrider/shared/workspaces/import-service";
 import { createSecretTransferService } from "@postrider/shared/workspaces/secret-transfer";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { countRefreshes } from "#src/db/workspace-moves.ts";
+import { MAX_ACCOUNTS, MAX_KNOWN_ACCOUNTS } from "#src/operations/connections.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { IMPORT_RULES } from "#src/operations/import-rules.ts";
 import { movedSecrets } from "#src/operations/moved-secrets.ts";
 import {
   batchGetAccounts,
@@ -73,6 +77,23 @@ import {
   setWorkspaceLimits,
   verifyWorkspace,
 } from "#src/rpc/workspace-service.ts";
+
+export const IMPORT_RULES: ImportRules = {
+  accounts: {
+    columns: {
+      platform: isPlatformId,
+      // Each platform has some ten permissions and at most one trait.
+      permissions: list(50, text(200)),
+      traits: record(10, text(200)),
+    },
+    // Grants that name a connected account may have taken the workspace above its limits.
+    max: [
+      { count: 3 * MAX_ACCOUNTS, where: "status <> 'disconnected'" },
+      { count: MAX_KNOWN_ACCOUNTS + MAX_ACCOUNTS, where: "true" },
+    ],
+  },
+  account_settings: { columns: { settings: anyObject } },
+};
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {

@@ -1,5 +1,4 @@
-import type { TestDatabase } from "@postrider/shared/testing/database";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { explainUnmarked, markCalls } from "#src/calls/marks.ts";
 import { claimActions, type ClaimedAction } from "#src/engagement/db/action-claims.ts";
 import { ACTION_TABLE } from "#src/engagement/db/action-table.ts";
@@ -17,10 +16,7 @@ const LIMITS = {
 };
 const CALL = { callMs: 1_000, externalAccountId: "external-1" };
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openDatabase();
-});
+const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   await database.migrationSql`truncate comment_actions, comment_action_queues`;

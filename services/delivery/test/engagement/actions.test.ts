@@ -1,9 +1,8 @@
 import { fromJsonString } from "@bufbuild/protobuf";
 import { CommentActionCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import type { Sql } from "@postrider/shared/postgres";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { openDatabase } from "../publishing/fixture.ts";
 import {
   addRule,
@@ -16,12 +15,9 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-let database: TestDatabase;
 let world: CommentWorld;
 
-beforeAll(async () => {
-  database = await openDatabase();
-});
+const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   world = new CommentWorld();

@@ -2,10 +2,9 @@ import { CommentService } from "@postrider/contracts/engagement/v1/comment_servi
 import type { AppBudget, CommentsConnector } from "@postrider/platforms/comments/connector";
 import { ServiceError } from "@postrider/shared/errors";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
 import { logger, openDatabase } from "../publishing/fixture.ts";
 import {
@@ -28,14 +27,11 @@ const RESET_BUDGET: AppBudget = { ...BUDGET, resetsIn: "America/Los_Angeles" };
 const UNITS = { list: 3, read: 1, reply: 10, look: 1 };
 
 let budget: AppBudget;
-let database: TestDatabase;
 let world: CommentWorld;
 let flood: TestAccount;
 let other: TestAccount;
 
-beforeAll(async () => {
-  database = await openDatabase();
-});
+const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   budget = BUDGET;

@@ -302,7 +302,6 @@ export async function listRunTexts(
     .map(({ commentId, status, reason = "" }) => `${commentId} ${status} ${reason}`.trim());
 }
 
-/** Claims an account that is due for a poll. */
 export async function claimAccount({ sql }: Pick<Automations, "sql">): Promise<PolledAccount> {
   const [claimed] = await claimAccounts(sql, {
     platform: "instagram",

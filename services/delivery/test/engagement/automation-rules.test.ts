@@ -1,12 +1,9 @@
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { skipStoppedRuns } from "#src/engagement/jobs/end-waiting-runs.ts";
-import { newRule, startAutomations, type Automations } from "./automation-fixture.ts";
+import { newRule, startAutomations } from "./automation-fixture.ts";
 
-let automations: Automations;
-beforeAll(async () => {
-  automations = await startAutomations();
-});
+const automations = await startAutomations();
 afterAll(() => automations[Symbol.asyncDispose]());
 
 async function createRule(given: object = {}) {

@@ -1,25 +1,17 @@
 import { limitReached, platformUnavailable } from "@postrider/platforms/publishing/outcome";
 import { newId } from "@postrider/shared/ids";
 import fc from "fast-check";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { matchTurns } from "#src/engagement/operations/match-comments.ts";
-import {
-  createActiveRule,
-  newRule,
-  startAutomations,
-  type Automations,
-} from "./automation-fixture.ts";
+import { createActiveRule, newRule, startAutomations } from "./automation-fixture.ts";
 
 const DAY_MS = 86_400_000;
 
-let automations: Automations;
 let workspaceId: string;
 let ruleId: string;
 let mediaId: string;
 
-beforeAll(async () => {
-  automations = await startAutomations();
-});
+const automations = await startAutomations();
 afterAll(() => automations[Symbol.asyncDispose]());
 beforeEach(async () => {
   const { platform, rpc } = automations;

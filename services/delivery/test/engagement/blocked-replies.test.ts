@@ -1,5 +1,4 @@
-import type { TestDatabase } from "@postrider/shared/testing/database";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import { endBlockedReplies } from "#src/engagement/jobs/end-waiting-runs.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
@@ -12,12 +11,9 @@ import {
   untilAllEnded,
 } from "./fixture.ts";
 
-let database: TestDatabase;
 let world: CommentWorld;
 
-beforeAll(async () => {
-  database = await openDatabase();
-});
+const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   world = new CommentWorld();

@@ -2,10 +2,9 @@ import { CommentService } from "@postrider/contracts/engagement/v1/comment_servi
 import { ServiceError } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { listCommentActions } from "#src/engagement/operations/to-comment-action.ts";
 import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
 import { logger, openDatabase } from "../publishing/fixture.ts";
@@ -19,14 +18,11 @@ import {
   type TestAccount,
 } from "./fixture.ts";
 
-let database: TestDatabase;
 let world: CommentWorld;
 let account: TestAccount;
 let nudges = 0;
 
-beforeAll(async () => {
-  database = await openDatabase();
-});
+const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   world = new CommentWorld();

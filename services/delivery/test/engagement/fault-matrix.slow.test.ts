@@ -1,7 +1,7 @@
 import type { SendGuard } from "@postrider/platforms/http/send-once";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { FAULTS, SCALE } from "../publishing/fault-matrix/faults.ts";
 import { DeliveryProcess, Peers } from "../publishing/fault-matrix/processes.ts";
 import { openDatabase } from "../publishing/fixture.ts";
@@ -10,13 +10,8 @@ import { untilAllEnded } from "./fixture.ts";
 
 const LONG = { timeout: 600_000 };
 
-let stage: ActionStage;
-let peers: Peers;
-
-beforeAll(async () => {
-  stage = await ActionStage.open();
-  peers = await Peers.open(stage.stage, stage.world);
-});
+const stage = await ActionStage.open();
+const peers = await Peers.open(stage.stage, stage.world);
 afterAll(async () => {
   await peers[Symbol.asyncDispose]();
   await stage[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { claimDueTargets } from "#src/engagement/db/metrics-claims.ts";
 import { NO_WORKSPACE } from "#src/engagement/db/metrics-turns.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
@@ -9,22 +9,19 @@ import { MetricsStage } from "./metrics-fixture.ts";
 const ACCOUNTS = 5_000;
 const TARGETS = 100_000;
 
-let stage: MetricsStage;
-beforeAll(async () => {
-  stage = await MetricsStage.open();
-  await stage.sql`
-    insert into metrics_accounts (account_id, workspace_id, platform, due_at)
-    select gen_random_uuid(), gen_random_uuid(), 'x', now() - number * interval '1 second'
-    from generate_series(1, ${ACCOUNTS}) as number`;
-  await stage.sql`
-    insert into target_metrics (
-      target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at
-    )
-    select gen_random_uuid(), a.workspace_id, gen_random_uuid(), a.account_id, 'x', number::text,
-      now() - interval '2 hours', now() - interval '1 minute'
-    from metrics_accounts a, generate_series(1, ${TARGETS / ACCOUNTS}) as number`;
-  await stage.database.migrationSql`analyze metrics_accounts, target_metrics`;
-});
+const stage = await MetricsStage.open();
+await stage.sql`
+  insert into metrics_accounts (account_id, workspace_id, platform, due_at)
+  select gen_random_uuid(), gen_random_uuid(), 'x', now() - number * interval '1 second'
+  from generate_series(1, ${ACCOUNTS}) as number`;
+await stage.sql`
+  insert into target_metrics (
+    target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at
+  )
+  select gen_random_uuid(), a.workspace_id, gen_random_uuid(), a.account_id, 'x', number::text,
+    now() - interval '2 hours', now() - interval '1 minute'
+  from metrics_accounts a, generate_series(1, ${TARGETS / ACCOUNTS}) as number`;
+await stage.database.migrationSql`analyze metrics_accounts, target_metrics`;
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const CLAIM = {

@@ -30,7 +30,6 @@ import {
 
 type Answer = ReadonlyMap<string, MetricsReading> | MetricsFailure;
 
-/** One call to the scripted platform. */
 export interface MetricsCall {
   readonly platform: string;
   readonly token: string;

@@ -1,6 +1,7 @@
 import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { MetricsHistoryJson, MetricsSumsJson } from "@postrider/rest/dashboard/metrics";
 import { newId } from "@postrider/shared/ids";
+import { holdTransaction } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterAll, expect, test } from "vitest";
 import { createMetricsRoutes, RefreshesByHand } from "#src/engagement/rpc/refresh-metrics.ts";
@@ -142,14 +143,10 @@ test.each([
 test("while 12 reads of the metrics of a workspace wait for the database, requests of another workspace are answered", async () => {
   const workspaceId = newId();
   const { target_id: targetId } = await add(workspaceId, {});
-  const locked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const holder = stage.database.ownerSql.begin(async (tx) => {
-    await tx`lock table delivery.target_metric_history in access exclusive mode`;
-    locked.resolve();
-    await released.promise;
-  });
-  await locked.promise;
+  const release = await holdTransaction(
+    stage.database.ownerSql,
+    (tx) => tx`lock table delivery.target_metric_history in access exclusive mode`,
+  );
   const reads = Array.from({ length: 6 }, () => [
     sums(workspaceId),
     history(workspaceId, targetId),
@@ -159,7 +156,6 @@ test("while 12 reads of the metrics of a workspace wait for the database, reques
   const other = { workspaceId: newId(), postId: newId(), targetIds: [newId()] };
   expect(await client.refreshMetrics(other)).toMatchObject({ eligible: 0 });
 
-  released.resolve();
-  await holder;
+  await release();
   expect(await ended).toHaveLength(12);
 });

@@ -1,7 +1,7 @@
 import { newId } from "@postrider/shared/ids";
 import type { SqlFragment } from "@postrider/shared/postgres";
 import { explain, type Plan } from "@postrider/shared/testing/explain";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { newestPublications } from "#src/engagement/db/inbox.ts";
 import { readingSums, sumReadings } from "#src/engagement/db/metrics-history.ts";
 import { MetricsStage } from "./metrics-fixture.ts";
@@ -11,19 +11,16 @@ const workspaceId = newId();
 const rare = newId();
 const RANGE = { from: new Date(Date.now() - 9 * DAY_MS), before: new Date(Date.now() + DAY_MS) };
 
-let stage: MetricsStage;
-beforeAll(async () => {
-  stage = await MetricsStage.open();
-  await stage.sql`
-    insert into target_metrics (
-      target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at, views
-    )
-    select gen_random_uuid(), ${workspaceId}, gen_random_uuid(),
-      case when number = 1 then ${rare}::uuid else md5((number % 50)::text)::uuid end,
-      case when number = 1 then 'x' else 'telegram' end, number::text, now() - number * interval '10 seconds', 'infinity', 1
-    from generate_series(1, 60000) as number`;
-  await stage.database.ownerSql`analyze delivery.target_metrics`;
-});
+const stage = await MetricsStage.open();
+await stage.sql`
+  insert into target_metrics (
+    target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at, views
+  )
+  select gen_random_uuid(), ${workspaceId}, gen_random_uuid(),
+    case when number = 1 then ${rare}::uuid else md5((number % 50)::text)::uuid end,
+    case when number = 1 then 'x' else 'telegram' end, number::text, now() - number * interval '10 seconds', 'infinity', 1
+  from generate_series(1, 60000) as number`;
+await stage.database.ownerSql`analyze delivery.target_metrics`;
 afterAll(() => stage[Symbol.asyncDispose]());
 
 function rowsRead(plan: Plan): number {

@@ -1,7 +1,6 @@
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { exportRows, openImport } from "@postrider/shared/testing/workspace-import";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedEngagement } from "#src/engagement/db/workspace-import.ts";
 import { markRestored } from "#src/publishing/db/deployment.ts";
@@ -17,12 +16,9 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-let database: TestDatabase;
 let world: CommentWorld;
 
-beforeAll(async () => {
-  database = await openDatabase();
-});
+const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   world = await emptyWorld(database);

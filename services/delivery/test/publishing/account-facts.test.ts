@@ -6,15 +6,15 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
 import {
+  type World,
   consume,
   lastDeletion,
-  openDatabase,
   readTask,
   request,
   startWorker,
   toDeletionRecord,
   untilStatus,
-  World,
+  openStage,
 } from "./fixture.ts";
 
 const chats = await startTestPlatform("telegram");
@@ -41,9 +41,8 @@ async function addGroupTarget(world: World) {
 const listSends = async () => (await chats.calls()).filter((call) => call.startsWith("POST send"));
 
 test("after a Telegram group has become a supergroup, one post costs a refused call, and the next one is sent to the supergroup at once", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const first = await addGroupTarget(world);
   const oldId = world.account(first).externalId;
   await using _worker = startWorker(database, world, { connectors: { telegram } });
@@ -61,9 +60,8 @@ test("after a Telegram group has become a supergroup, one post costs a refused c
 });
 
 test("a post to a Telegram group that has become a supergroup is sent while the accounts service cannot be told its new id", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = await addGroupTarget(world);
   const oldId = world.account(target).externalId;
   world.canMove = false;
@@ -74,9 +72,8 @@ test("a post to a Telegram group that has become a supergroup is sent while the 
 });
 
 test("a Telegram post that was sent before its group became a supergroup is not deleted, because another message of the supergroup has its id", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = await addGroupTarget(world);
   await using _worker = startWorker(database, world, { connectors: { telegram } });
   await request(sql, target);
@@ -95,9 +92,8 @@ test("a Telegram post that was sent before its group became a supergroup is not 
 });
 
 test("a post in a supergroup is deleted although a post from the time of the group has the same message id", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const earlier = await addGroupTarget(world);
   await using _worker = startWorker(database, world, { connectors: { telegram } });
   await request(sql, earlier);
@@ -120,9 +116,8 @@ test("a post in a supergroup is deleted although a post from the time of the gro
 });
 
 test("a refusal of what TikTok does not offer an account is reported to the accounts service, so that the next post is refused at once", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const media = [mp4Media(100_000)];
   const publication = {
     ...(await videos.createPublication(media, "Ahoy")),

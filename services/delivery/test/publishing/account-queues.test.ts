@@ -6,7 +6,7 @@ import { releaseCalls } from "#src/calls/table.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { CLAIM as LARGE } from "./claim.ts";
-import { openDatabase, request, World } from "./fixture.ts";
+import { openDatabase, request, World, openStage } from "./fixture.ts";
 
 const CLAIM = { ...LARGE, limit: 10 };
 
@@ -111,9 +111,8 @@ test("whatever the order of concurrent claims and changes of publish tasks, late
 });
 
 test("the end of a task makes its account due only if the account has another unfinished task", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [alone, first, second] = [
     world.addTarget({ accountId: randomUUID() }),
     world.addTarget({ accountId: randomUUID() }),

@@ -13,7 +13,7 @@ import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
 import { CLAIM as CLAIM_OF_X } from "./claim.ts";
-import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
+import { openDatabase, request, World, type TestTarget, openStage } from "./fixture.ts";
 
 const PLATFORMS = ["x", "bluesky"];
 const CLAIM = { ...CLAIM_OF_X, platforms: PLATFORMS };
@@ -81,9 +81,8 @@ test.each(["x", "bluesky"] as const)(
 );
 
 test("a claim prefers due tasks of the workspaces with the fewest tasks in progress, however many accounts of another workspace have due tasks", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const backlog = { platform: "x", workspaceId: randomUUID(), perAccount: 1 } as const;
   await insertBacklog(sql, { ...backlog, accounts: 2_000 });
   const first = await requestOther(sql, world);
@@ -266,9 +265,8 @@ test("a platform is searched for a post with an unknown outcome even while the p
 });
 
 test("a task that is requested while a claim finds nothing for its account is claimed by the next claim", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const accountId = randomUUID();
   await requestOther(sql, world, { accountId });
   await sql`update publish_tasks set status = 'dropped'`;
@@ -316,9 +314,8 @@ test("a claim neither waits for a task that another transaction is changing nor 
 });
 
 test("the next claim finds a task after each change that makes the task claimable", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const accountId = randomUUID();
   const [first, second] = [world.addTarget({ accountId }), world.addTarget({ accountId })] as const;
   await request(sql, first, second);

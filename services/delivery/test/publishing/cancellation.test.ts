@@ -7,6 +7,7 @@ import { markCalls } from "#src/calls/marks.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
 import {
+  after,
   createRpcClients,
   lastUpdate,
   listUpdates,
@@ -18,6 +19,7 @@ import {
   World,
   type TestTarget,
   untilStatus,
+  openStage,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
@@ -83,9 +85,8 @@ function gatedStep() {
 }
 
 test("a queued target that is cancelled is never sent to the platform, even when its publish request is repeated", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const targets = addPost(world, 3, { dueAt: new Date(Date.now() + 300) });
   await request(sql, ...targets);
 
@@ -119,9 +120,8 @@ test("a target on a platform that this version does not support can be cancelled
 });
 
 test("a target that is cancelled before its publish request arrives is never sent to the platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [target] = addPost(world, 1) as [TestTarget];
   await using _worker = startWorker(database, world);
 
@@ -136,9 +136,8 @@ test("a target that is cancelled before its publish request arrives is never sen
 });
 
 test("BatchGetTargetStates reports a cancelled target as cancelled, and the target is published once when it is requested again later", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [target, foreign] = addPost(world, 2) as [TestTarget, TestTarget];
   await request(sql, target);
   await cancel(sql, target);
@@ -159,9 +158,8 @@ test("BatchGetTargetStates reports a cancelled target as cancelled, and the targ
 });
 
 test("a worker that holds the task of a target cannot begin the publishing call after the target is cancelled", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const { step, open, isReached } = gatedStep();
   world.prepare = [step];
   const [target] = addPost(world, 1) as [TestTarget];
@@ -196,18 +194,12 @@ test("a worker that holds the task of a target cannot begin the publishing call 
 });
 
 test("CancelTargets cancels none of the targets in its request while one of them is in its publishing call", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [waiting, calling, unheard] = addPost(world, 3) as [TestTarget, TestTarget, TestTarget];
   waiting.dueAt = new Date(Date.now() + 60_000);
   const answer = Promise.withResolvers<void>();
-  world.reactions = [
-    async (_call, _guard, make) => {
-      await answer.promise;
-      return make();
-    },
-  ];
+  world.reactions = [after(answer.promise)];
   await using _worker = startWorker(database, world);
   await request(sql, waiting, calling);
   await eventually(() => world.calls.length === 1);
@@ -227,9 +219,8 @@ test("CancelTargets cancels none of the targets in its request while one of them
 test.each(["unknown", "reconciling"])(
   "a target whose publish task has the status %s cannot be cancelled",
   async (status) => {
-    await using database = await openDatabase();
-    const { sql } = database;
-    const world = new World();
+    await using database = await openStage();
+    const { sql, world } = database;
     const [target, waiting] = addPost(world, 2) as [TestTarget, TestTarget];
     await request(sql, target, waiting);
     await sql`update publish_tasks set status = ${status} where target_id = ${target.targetId}`;
@@ -240,9 +231,8 @@ test.each(["unknown", "reconciling"])(
 );
 
 test("a target that waits to repeat its publishing call because the outcome is unknown cannot be cancelled", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [target] = addPost(world, 1) as [TestTarget];
   await request(sql, target);
   await sql`update publish_tasks set open_unknowns = 1`;
@@ -251,9 +241,8 @@ test("a target that waits to repeat its publishing call because the outcome is u
 });
 
 test("CancelTargets returns the state of a target that is already published or failed, and does not change it", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [published, failed] = addPost(world, 2) as [TestTarget, TestTarget];
   world.reactions = [
     (_call, _guard, make) => make(),
@@ -272,9 +261,8 @@ test("CancelTargets returns the state of a target that is already published or f
 });
 
 test("a post that the platform published is reported even if its publish task got the status dropped before the success became known", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const settings = { visibleCallMs: 250, leaseMs: 1_000 };
   const [target] = addPost(world, 1) as [TestTarget];
   world.reactions = [() => never];
@@ -314,9 +302,8 @@ test("a post that the platform published is reported even if its publish task go
 });
 
 test("of a concurrent cancellation and publishing call of one target, either one succeeds, never both", async () => {
-  await using database = await openDatabase(10);
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage(10);
+  const { sql, world } = database;
   await using _one = startWorker(database, world);
   await using _other = startWorker(database, world);
   const posts = Array.from({ length: 60 }, () => addPost(world, 3));

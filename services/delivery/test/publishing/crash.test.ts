@@ -8,6 +8,7 @@ import { endFormerLeases } from "#src/calls/table.ts";
 import { TASK_TABLE } from "#src/publishing/db/task-table.ts";
 import { createEventRecorder } from "#src/publishing/jobs/claim-tasks/event-recorder.ts";
 import {
+  after,
   lastUpdate,
   listAttempts,
   openDatabase,
@@ -18,6 +19,7 @@ import {
   startWorker,
   World,
   untilStatus,
+  openStage,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
@@ -216,12 +218,7 @@ test("the outcome of a publishing call that arrives while the database is unavai
   const world = new World();
   const target = world.addTarget();
   const answer = Promise.withResolvers<void>();
-  world.reactions = [
-    async (_call, _guard, make) => {
-      await answer.promise;
-      return make();
-    },
-  ];
+  world.reactions = [after(answer.promise)];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 5_000 } });
   await request(database.sql, target);
   await eventually(() => world.calls.length === 1);
@@ -298,12 +295,7 @@ test("a stopping process waits for its open publishing call, records the outcome
       },
     },
   ];
-  world.reactions = [
-    async (_call, _guard, make) => {
-      await answer.promise;
-      return make();
-    },
-  ];
+  world.reactions = [after(answer.promise)];
   const worker = startWorker(database, world, { settings: { visibleCallMs: 5_000 } });
   await request(database.sql, called, waiting);
   await untilStatus(database.sql, called, "calling");
@@ -358,12 +350,7 @@ test("a publish task whose worker crashed once is published while the publishing
   const world = new World();
   const answer = Promise.withResolvers<void>();
   const [slow, crashed] = [world.addTarget(), world.addTarget()];
-  world.reactions = [
-    async (_call, _guard, make) => {
-      await answer.promise;
-      return make();
-    },
-  ];
+  world.reactions = [after(answer.promise)];
   await database.sql`insert into pauses (kind, key) values ('account', ${crashed.accountId})`;
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 10_000 } });
   await request(database.sql, slow, crashed);
@@ -388,12 +375,7 @@ test("a process works on only one task at a time whose workers crashed three tim
   const suspects = [world.addTarget(), world.addTarget(), world.addTarget()];
   await request(database.sql, ...suspects);
   await database.sql`update publish_tasks set crash_count = 3`;
-  world.reactions = [
-    async (_call, _guard, make) => {
-      await answer.promise;
-      return make();
-    },
-  ];
+  world.reactions = [after(answer.promise)];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 10_000 } });
   await eventually(() => world.calls.length === 1);
 
@@ -421,12 +403,7 @@ test("a publish task whose worker crashed, and whose account an operator paused,
   await database.sql`insert into pauses (kind, key) values ('account', ${held.accountId})`;
   const slow = world.addTarget();
   const answer = Promise.withResolvers<void>();
-  world.reactions = [
-    async (_call, _guard, make) => {
-      await answer.promise;
-      return make();
-    },
-  ];
+  world.reactions = [after(answer.promise)];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 10_000 } });
   await request(database.sql, slow);
   await eventually(() => world.calls.length === 1);
@@ -472,9 +449,8 @@ test("a process claims the tasks of the killed process that it replaces at once,
 });
 
 test("a worker takes over the tasks of a dead worker although one of its claims fails every half second", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const stuck = Promise.withResolvers<void>();
   let runs = 0;
   world.prepare = [

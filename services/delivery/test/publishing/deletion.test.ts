@@ -16,6 +16,7 @@ import {
   World,
   type TestTarget,
   untilStatus,
+  openStage,
 } from "./fixture.ts";
 
 const never = new Promise<never>(() => undefined);
@@ -193,9 +194,8 @@ test.each([
 ])(
   "deletions that end before a limit %s does fail one after the other, and do not wait for it",
   async (_name, limit) => {
-    await using database = await openDatabase();
-    const { sql } = database;
-    const world = new World();
+    await using database = await openStage();
+    const { sql, world } = database;
     const { accountId } = world.addTarget();
     const targets = [world.addTarget({ accountId }), world.addTarget({ accountId })];
     await insertPublished(
@@ -233,9 +233,8 @@ test.each([
 );
 
 test("a deletion renews a refused access token once, and the user must reconnect the account when the new token is refused too", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await using _worker = startWorker(database, world);
   const [renewed, dead] = [world.addTarget(), world.addTarget()];
   const ids = [await publishOne(sql, renewed), await publishOne(sql, dead)] as const;
@@ -257,9 +256,8 @@ test("a deletion renews a refused access token once, and the user must reconnect
 });
 
 test("a deletion without a known post id, a platform that deletes posts or a connector fails with an error that names the reason", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   world.canDelete = false;
   await using _worker = startWorker(database, world);
   const [nameless, unable, foreign] = [
@@ -301,9 +299,8 @@ test("a deletion waits while the accounts service is unavailable, and the wait d
 });
 
 test("a deletion whose worker died in the platform call is repeated, and succeeds when the platform reports that the post is gone", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   const dying = startWorker(database, world);
   const id = await publishOne(sql, target);
@@ -325,9 +322,8 @@ test("a deletion whose worker died in the platform call is repeated, and succeed
 });
 
 test("a deletion whose worker was lost five times is given up", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   await consume(sql, [toDeletionRecord(target, "id")]);
   await sql`update deletion_tasks set status = 'working', crash_count = 4, wake_at = now()`;
@@ -339,9 +335,8 @@ test("a deletion whose worker was lost five times is given up", async () => {
 });
 
 test("a worker whose deletion task was claimed by another worker cannot record the result", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   const late = Promise.withResolvers<DeletionOutcome>();
   world.deletionReactions = [() => late.promise];
@@ -385,9 +380,8 @@ test("a deletion whose lease ended while its worker waited for the access token 
 });
 
 test("two workers run all deletions of an account one at a time", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const accountIds = [world.addTarget().accountId, world.addTarget().accountId];
   const targets = Array.from({ length: 20 }, (_, index) =>
     world.addTarget({ accountId: accountIds[index % 2] ?? "" }),
@@ -421,9 +415,8 @@ test("two workers run all deletions of an account one at a time", async () => {
 });
 
 test("a deletion waits until no lost publishing call of its target can still arrive at the platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await using _worker = startWorker(database, world);
   const target = world.addTarget();
   const id = await publishOne(sql, target);
@@ -461,9 +454,8 @@ test.each<[string, (target: TestTarget, other: TestTarget) => readonly [TestTarg
 ])(
   "a deletion request that contains the id of %s deletes nothing and does not prevent a later deletion of the right post",
   async (_name, forge) => {
-    await using database = await openDatabase();
-    const { sql } = database;
-    const world = new World();
+    await using database = await openStage();
+    const { sql, world } = database;
     const target = world.addTarget();
     const other = world.addTarget();
     await insertPublished(sql, [
@@ -484,9 +476,8 @@ test.each<[string, (target: TestTarget, other: TestTarget) => readonly [TestTarg
 );
 
 test("BatchGetTargetStates returns the state of every deletion that its request names, and lists the named deletions that do not exist", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const { tasks } = createRpcClients(sql);
   const target = world.addTarget();
   const { workspaceId, targetId } = target;

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { claimQuestions, postponeQuestion } from "#src/publishing/db/detail-questions.ts";
 import { releaseImportedTasks } from "#src/publishing/db/workspace-import.ts";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
-import { insertPublished, openDatabase, publishingDeps, readTask, World } from "./fixture.ts";
+import { insertPublished, openDatabase, publishingDeps, readTask, openStage } from "./fixture.ts";
 
 test("a process whose claim of a post id's question has ended does not delay the question that another process has claimed", async () => {
   await using database = await openDatabase();
@@ -75,9 +75,8 @@ test("the questions of an imported workspace, however many, do not delay those o
 });
 
 test("the answer to a question that an export has named another workspace's target for does not change that target", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget({ platform: "tiktok" });
   await insertPublished(sql, [{ target, externalId: "id-1" }]);
   await sql`update publish_tasks set external_id = null`;
@@ -95,9 +94,8 @@ test("the answer to a question that an export has named another workspace's targ
 });
 
 test("a platform that does not answer the request for a post id delays no request to another platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const silent = Promise.withResolvers<AbortSignal>();
   const connectors = {
     tiktok: {
@@ -134,9 +132,8 @@ test("a platform that does not answer the request for a post id delays no reques
 });
 
 test("a question for a published target is asked again only after the wait that its platform's answer asks for", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   let asked = 0;
   const findDetails = () => {
     asked += 1;

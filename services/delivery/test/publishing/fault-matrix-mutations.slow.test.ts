@@ -1,7 +1,7 @@
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { KINDS, type Row } from "./fault-matrix/cases.ts";
 import { FAULTS, type Fault } from "./fault-matrix/faults.ts";
 import { onePhase } from "./fault-matrix/one-phase.ts";
@@ -12,10 +12,7 @@ import { Stage, type Wrap } from "./fault-matrix/stage.ts";
 
 const ROUNDS = 3;
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await Stage.open();
-});
+const stage = await Stage.open();
 afterAll(() => stage[Symbol.asyncDispose]());
 
 function findRow(platform: string, name: string): Row {

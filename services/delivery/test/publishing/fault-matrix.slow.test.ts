@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { nameRow, ROWS } from "./fault-matrix/cases.ts";
 import { FAULTS, type Fault } from "./fault-matrix/faults.ts";
 import {
@@ -26,15 +26,11 @@ const ROUNDS = Number(FAULT_MATRIX_ROUNDS ?? 1);
 const GUARANTEES = fileURLToPath(new URL("../../../../docs/guarantees.md", import.meta.url));
 const LONG = { timeout: 3_000_000 };
 
-let stage: Stage;
-let peers: Peers;
 const all: Judged[] = [];
 const caught = { kill: 0, stop: 0 };
 
-beforeAll(async () => {
-  stage = await Stage.open();
-  peers = await Peers.open(stage);
-});
+const stage = await Stage.open();
+const peers = await Peers.open(stage);
 afterAll(async () => {
   await peers[Symbol.asyncDispose]();
   await stage[Symbol.asyncDispose]();

@@ -145,6 +145,14 @@ export type Reaction = (
   make: () => Extract<Outcome, { kind: "published" }>,
 ) => Outcome | Promise<Outcome>;
 
+/** The platform publishes the post when the promise resolves. */
+export function after(answer: Promise<void>): Reaction {
+  return async (_call, _guard, make) => {
+    await answer;
+    return make();
+  };
+}
+
 /**
  * In-memory replacements of the services that the delivery service calls: the RPCs of the posts and
  * accounts services, and the connector of one platform. The connector publishes every post unless a
@@ -158,7 +166,6 @@ export class World {
   canMove = true;
   /** What the delivery service reported that platforms offer accounts. */
   readonly offers: (readonly [accountId: string, available: unknown])[] = [];
-  /** Publishing calls that reached the simulated platform. */
   readonly calls: Call[] = [];
   /** Posts that readers of the simulated platform see. */
   readonly visible: { targetId: string; id: string; text: string }[] = [];
@@ -400,7 +407,11 @@ export interface WorkerOptions {
  */
 export const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
 
-/** Returns a media file of a target of the test. */
+/** A database, and a world of the test whose workers use it. */
+export async function openStage(poolSize?: number) {
+  return { ...(await openDatabase(poolSize)), world: new World() };
+}
+
 function findMedia(world: World, id: string): PublicationMedia {
   const all = [...world.targets.values()].flatMap(({ media }) => media);
   const media = all.find((one) => one.id === id);
@@ -664,7 +675,6 @@ export async function readHandles(
   return SEALING.open({ targetId, generation }, row?.handles ?? null);
 }
 
-/** Creates clients of the RPC services of the delivery service. */
 export function createRpcClients(sql: Sql) {
   const peer = createTestPeer(
     createRoutes({

@@ -16,6 +16,7 @@ import {
   World,
   type TestTarget,
   untilStatus,
+  openStage,
 } from "./fixture.ts";
 
 const SHARE = 4;
@@ -73,9 +74,8 @@ test("a target whose content cannot be read keeps no other one that was claimed 
 });
 
 test("a search ends as unknown an hour after it is too late to publish, while its content or its access token cannot be read", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const hourAgo = new Date(Date.now() - 3_500_000);
   const before = new Date(Date.now() - 2 * 3_600_000);
   const young = world.addTarget({ publishBefore: hourAgo });
@@ -219,9 +219,8 @@ async function addDeletions(
 }
 
 test("5,000 deletions on a platform that does not respond do not delay deletions on other platforms", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const bluesky = new World();
   await addDeletions(sql, world, { count: 5_000, accounts: 100 });
   const others = Array.from({ length: 30 }, () => world.addTarget({ platform: "bluesky" }));
@@ -244,9 +243,8 @@ test("5,000 deletions on a platform that does not respond do not delay deletions
 });
 
 test("an account with many deletions does not delay deletions of other accounts on its platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await addDeletions(sql, world, { count: 3_000, accounts: 1 });
   const other = world.addTarget({ platform: "x" });
   await requestDeletions(sql, [other]);
@@ -279,9 +277,8 @@ test("publish tasks that are claimed together do not wait for a token server tha
 });
 
 test("deletions that are claimed together do not wait for a token server that another workspace runs itself", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [slow, other] = [world.addTarget(), world.addTarget()];
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   world.renewing = { accountId: slow.accountId, ended };
@@ -299,9 +296,8 @@ test("deletions that are claimed together do not wait for a token server that an
 });
 
 test("deletions of one workspace that get no answer do not stop those of others on the same platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const workspaceId = randomUUID();
   const silent = Array.from({ length: 100 }, () => world.addTarget({ platform: "x", workspaceId }));
   await requestDeletions(sql, silent);

@@ -19,6 +19,7 @@ import {
   World,
   type Reaction,
   type TestTarget,
+  openStage,
 } from "./fixture.ts";
 
 const HOLD_AFTER = 5;
@@ -98,9 +99,8 @@ test("if publishing is not held back, a platform that answers every publishing c
 });
 
 test("when a delivery process starts with PLATFORM_HOLD_AFTER=0, publishing to a platform that an earlier process held back continues at once", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   await sql`
     insert into platform_breakers (platform, held_since, probe_at)
@@ -287,9 +287,8 @@ test.each<[string, Outcome]>([
 ])(
   "after a probe that %s, the next probe follows after the ordinary wait, although the deadline of the first probe has not passed",
   async (_what, outcome) => {
-    await using database = await openDatabase();
-    const { sql } = database;
-    const world = new World();
+    await using database = await openStage();
+    const { sql, world } = database;
     world.reactions = [() => outcome];
     const target = world.addTarget();
     await sql`
@@ -306,9 +305,8 @@ test.each<[string, Outcome]>([
 );
 
 test("publishing to a platform is not held back when the servers of the owners of many accounts leave publishing calls without an answer", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const targets = addTargets(world, TARGETS);
   const connector = { ...world.connector(), isForeignHost: () => true };
   await using _worker = startWorker(database, world, {
@@ -322,9 +320,8 @@ test("publishing to a platform is not held back when the servers of the owners o
 });
 
 test("while account owners' own servers do not answer, publishing calls to the platform itself are still made concurrently", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const ended = Promise.withResolvers<void>();
   const foreign = Array.from({ length: 8 }, () =>
     world.addTarget({ text: `foreign ${randomUUID()}` }),
@@ -399,9 +396,8 @@ test("a target whose publish_before passes while publishing to its platform is h
 });
 
 test("a target in a preparation step is released without a publishing call if its platform is held before the step ends", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const targets = addTargets(world, HOLD_AFTER);
   const slow = world.addTarget({ text: "slow" });
   const gate = Promise.withResolvers<void>();
@@ -436,9 +432,8 @@ test("a target in a preparation step is released without a publishing call if it
 });
 
 test("after five publishing calls of one account with an unknown outcome, the account is paused, but publishing to its platform is not held back", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const accountId = randomUUID();
   world.reactions = Array.from({ length: 10 }, () => badGateway);
   const targets = Array.from({ length: 6 }, () => world.addTarget({ accountId }));

@@ -7,13 +7,12 @@ import {
   consume,
   lastDeletion,
   listAttempts,
-  openDatabase,
   readTask,
   request,
   startWorker,
   toDeletionRecord,
   untilStatus,
-  World,
+  openStage,
 } from "./fixture.ts";
 
 const HOUR_MS = 3_600_000;
@@ -32,9 +31,8 @@ function limitedStep(onRun: () => void): PrepareStep {
 }
 
 test("when a limit of our app is used up, the targets of all accounts wait without a call to the platform, and their attempts say why", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   let runs = 0;
   world.prepare = [limitedStep(() => (runs += 1))];
   const first = world.addTarget();
@@ -66,9 +64,8 @@ test("when a limit of our app is used up, the targets of all accounts wait witho
 });
 
 test("no files are prepared for a target that waits for a limit of our app", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await sql`
     insert into platform_limits (platform, until, code, message)
     values ('x', now() + interval '30 minutes', 'platform_quota', ${USED_UP})`;
@@ -92,9 +89,8 @@ test("no files are prepared for a target that waits for a limit of our app", asy
 });
 
 test("a limit of our app at one platform does not stop the targets of another platform, and ends at its time", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await sql`
     insert into platform_limits (platform, until, code, message)
     values
@@ -108,9 +104,8 @@ test("a limit of our app at one platform does not stop the targets of another pl
 });
 
 test("after a platform reports a limit of our app, the targets of its other accounts wait without a call or a search", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   world.reactions = [() => appLimitReached("platform_quota", USED_UP, HOUR_MS / 2)];
   const first = world.addTarget();
   const second = world.addTarget();
@@ -129,9 +124,8 @@ test("after a platform reports a limit of our app, the targets of its other acco
 });
 
 test("a limit of our app that holds the publications of an account holds no deletion of its posts", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   await using _worker = startWorker(database, world);
   await request(sql, target);

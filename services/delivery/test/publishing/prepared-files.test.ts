@@ -11,6 +11,7 @@ import {
   request,
   startWorker,
   World,
+  openStage,
 } from "./fixture.ts";
 
 type Prepare = PublishingDeps["media"]["prepare"];
@@ -141,9 +142,8 @@ test("targets wait without using an attempt while the media service does not ans
 });
 
 test("a target whose files cannot be determined fails with internal_error, and neither it nor the other targets of its batch stay in work", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   // The posts service returns the settings "null", which no version of it stores.
   const settings = { toJSON: () => null };
   const broken = world.addTarget({ platform: "tiktok", media: [pngMedia(1)], settings });

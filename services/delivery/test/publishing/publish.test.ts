@@ -13,6 +13,7 @@ import {
   startWorker,
   World,
   untilStatus,
+  openStage,
 } from "./fixture.ts";
 
 test("a requested target is published once and reported with the id that the platform returned", async () => {
@@ -95,9 +96,8 @@ test("the publication of a target waits while the accounts service does not answ
 });
 
 test("a target whose access token cannot be read waits, and the targets that were claimed with it are published", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [unreadable, readable] = [world.addTarget(), world.addTarget()];
   const account = world.accounts.get(unreadable.accountId);
   assert.ok(account);

@@ -29,6 +29,7 @@ import {
   type TestWorker,
   type WorkerOptions,
   untilStatus,
+  openStage,
 } from "./fixture.ts";
 
 const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
@@ -87,9 +88,8 @@ test.each([
 ])(
   "when the data was copied from another %s, no target is published or deleted until an operator adopts the data",
   async (_name, change) => {
-    await using database = await openDatabase();
-    const world = new World();
-    const { sql } = database;
+    await using database = await openStage();
+    const { sql, world } = database;
     const before = world.addTarget();
     const externalId = world.make(before).externalId ?? "";
     await insertPublished(sql, [{ target: before, externalId }]);
@@ -180,9 +180,8 @@ function statementsForLostHandleKeys(): string {
 }
 
 test("after the documented statements for lost HANDLE_KEYS no stored text needs a key, and a target whose upload had begun is searched for before it is sent", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   await request(sql, target);
   world.prepare = [
@@ -237,9 +236,8 @@ const DAY_MS = 24 * 3_600_000;
  * search for it begins.
  */
 async function searchForOldTarget(change: (sql: Sql) => Promise<unknown>): Promise<number> {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget({ dueAt: new Date(Date.now() - 90 * DAY_MS) });
   await request(sql, target);
   await adoptElsewhere(database);

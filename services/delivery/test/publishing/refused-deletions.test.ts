@@ -5,10 +5,9 @@ import {
   consume,
   insertPublished,
   lastDeletion,
-  openDatabase,
   startWorker,
   toDeletionRecord,
-  World,
+  openStage,
 } from "./fixture.ts";
 
 /**
@@ -18,9 +17,8 @@ import {
  * @param until How the deletion that begins first ends.
  */
 async function deleteBoth(outcome: DeletionOutcome, until: object, fault?: string) {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const posts = ["id-1", "id-2"].map((externalId) => ({ target: world.addTarget(), externalId }));
   await insertPublished(sql, posts);
   if (fault !== undefined)
@@ -87,9 +85,8 @@ test("a deletion whose result the database refuses to record fails with internal
 });
 
 test("a worker that lost the lease of a deletion does not overwrite the next worker's result, even if both end at once in one process", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   await insertPublished(sql, [{ target, externalId: "id-1" }]);
   const [first, second] = [

@@ -11,6 +11,7 @@ import {
   startWorker,
   untilStatus,
   World,
+  openStage,
 } from "./fixture.ts";
 
 /**
@@ -85,9 +86,8 @@ test("a success whose link cannot be stored makes its target published, with the
 });
 
 test("a retryable failure with which the platform asks for an impossibly long wait is retried after at most a day", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget({ publishBefore: new Date(Date.now() + 30 * 86_400_000) });
   const failure = { kind: "retryable", code: "platform_unavailable", message: "" } as const;
   world.reactions = [() => ({ ...failure, retryAfterMs: Number.MAX_VALUE })];
@@ -103,9 +103,8 @@ test("a retryable failure with which the platform asks for an impossibly long wa
 });
 
 test("a preparation step that fails with a message that the database cannot store ends its attempt and is tried again", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   let runs = 0;
   const step: PrepareStep = {
@@ -139,9 +138,8 @@ test("a platform's refusal that the database cannot store, even without its text
 });
 
 test("a success that the database refuses to record does not block the account or the stop of the process, and is recorded by a later worker", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const accountId = randomUUID();
   const first = world.addTarget({ accountId, dueAt: new Date(Date.now() - 60_000) });
   const second = world.addTarget({ accountId });

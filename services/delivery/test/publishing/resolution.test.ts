@@ -18,6 +18,7 @@ import {
   type Reaction,
   type TestTarget,
   untilStatus,
+  openStage,
 } from "./fixture.ts";
 
 const LINK = "https://x.com/sailor/status/1850000000000000001";
@@ -78,9 +79,8 @@ test("a target that an operator resolves with a link from which no post id can b
 });
 
 test("a target that an operator resolves as absent from the platform fails, and is not sent before the user retries it", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = await failUnknown(database, world);
 
   const update = await resolve(sql, target);
@@ -109,9 +109,8 @@ test("a target that an operator resolves as absent from the platform fails, and 
 });
 
 test("a target that an operator resolved as absent from the platform becomes published when the platform's success becomes known", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = await failUnknown(database, world);
   await resolve(sql, target);
 
@@ -128,9 +127,8 @@ test("a target that an operator resolved as absent from the platform becomes pub
 });
 
 test("when an operator resolves a target with a link while the platform is still being searched for the post, the result of the search is ignored", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   const look = Promise.withResolvers<{ kind: "absent" }>();
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
@@ -150,9 +148,8 @@ test("when an operator resolves a target with a link while the platform is still
 });
 
 test("an operator cannot resolve a target as absent from the platform before call_until, the deadline of its publishing call", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];
   await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
@@ -209,9 +206,8 @@ async function failDuplicate(database: TestDatabase, world: World): Promise<Test
 const REFUSED = [{ number: 1, outcome: "failed", code: "duplicate_on_platform" }];
 
 test("a target that its platform refused as a duplicate is published when a person gives the link of the post, and is not sent again", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = await failDuplicate(database, world);
 
   const update = await resolve(sql, target, LINK);
@@ -235,9 +231,8 @@ test("a target that its platform refused as a duplicate is published when a pers
 });
 
 test("a target that its platform refused as a duplicate can be retried at once when a person finds that the post is absent", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = await failDuplicate(database, world);
 
   expect(await resolve(sql, target)).toMatchObject({
@@ -279,9 +274,8 @@ test("when two people resolve a target that its platform refused as a duplicate 
 });
 
 test("a duplicate cannot be resolved with a link while another target with the same content is searched for, whose post it may be", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = await failDuplicate(database, world);
   const other = world.addTarget({ accountId: target.accountId, text: target.text });
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];

@@ -5,10 +5,9 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { PrepareStep } from "@postrider/platforms/publishing/steps";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import type { StoredHandles } from "#src/publishing/domain/task.ts";
 import {
@@ -28,10 +27,7 @@ const ADDRESS = "https://upload.example.test/?upload_id=secret-upload";
 const MADE: Handles = { uri: ADDRESS };
 const KEY = { id: "k1", secret: createSecretKey(Buffer.alloc(32, 7)) };
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openDatabase(8);
-});
+const database = await openDatabase(8);
 afterAll(() => database[Symbol.asyncDispose]());
 
 /** A step that returns an upload address once and then waits until the test continues it. */

@@ -13,6 +13,7 @@ import { releaseImportedTasks, stopImport } from "#src/publishing/db/workspace-i
 import { nudgeWorkers } from "../nudges.ts";
 import { addTargetOf } from "./add-target-of.ts";
 import {
+  type World,
   consume,
   insertPublished,
   lastDeletion,
@@ -22,9 +23,9 @@ import {
   startWorker,
   toDeletionRecord,
   untilStatus,
-  World,
   type Reaction,
   type TestTarget,
+  openStage,
 } from "./fixture.ts";
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
@@ -55,9 +56,8 @@ function searchOf(world: World) {
 }
 
 test("a target whose publishing call was lost does not adopt the post of another workspace on the same account of the platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await using _worker = startWorker(database, world, { settings: QUICK });
   const first = addShared(world);
   await request(sql, first);
@@ -103,9 +103,8 @@ async function publishWithoutId(
 }
 
 test("a target whose publishing call was lost does not adopt a published post whose id the platform has not returned yet", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const connectors = { x: { ...world.connector(), givesIdsLater: true } as const };
   await using _worker = startWorker(database, world, { settings: QUICK, connectors });
   const { first, second } = await publishWithoutId(sql, world);
@@ -121,18 +120,16 @@ test("a target whose publishing call was lost does not adopt a published post wh
 });
 
 test("on a platform that returns the id of each post at once, a search does not ask for posts without an id", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await using _worker = startWorker(database, world, { settings: QUICK });
   const { second } = await publishWithoutId(sql, world);
   expect(await untilStatus(sql, second, "published")).toMatchObject({ externalId: "id-1" });
 });
 
 test("a target does not adopt a post of another workspace for which no account of the platform is recorded", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const first = addShared(world);
   world.make(first);
   await insertPublished(sql, [{ target: first, externalId: "id-1" }]);
@@ -146,9 +143,8 @@ test("a target does not adopt a post of another workspace for which no account o
 });
 
 test("two workspaces never have an open publishing call with the same content on the same account of the platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [first, second] = [addShared(world), addShared(world)];
   const other = addShared(world, { text: "another text" });
   world.reactions = [lostCall];
@@ -187,9 +183,8 @@ async function untilResting(sql: Sql, target: TestTarget): Promise<void> {
 test.each(["the same account", "an account of another workspace"])(
   "a target whose content has an open call on %s is prepared once, and not again before that call has ended",
   async (where) => {
-    await using database = await openDatabase();
-    const { sql } = database;
-    const world = new World();
+    await using database = await openStage();
+    const { sql, world } = database;
     const first = addShared(world);
     const second = addShared(
       world,
@@ -229,9 +224,8 @@ test.each(["the same account", "an account of another workspace"])(
 );
 
 test("a search for a call without a recorded account of the platform waits while another workspace has an open call with the same content and account", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const [old, current] = [addShared(world), addShared(world)];
   world.reactions = [lostCall, lostCall];
   world.verdicts = [() => ({ kind: "look_again", afterMs: 3_600_000 })];
@@ -254,9 +248,8 @@ test("a search for a call without a recorded account of the platform waits while
 });
 
 test("the deletion of a target does not delete a post that another workspace published earlier on the same account of the platform", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await using _worker = startWorker(database, world, { settings: QUICK });
   const owner = addShared(world);
   await request(sql, owner);
@@ -334,9 +327,8 @@ test.each<Claim>([
 ])(
   "an export that names the posts of another workspace's account keeps that workspace neither from deleting its posts nor from finding them (open: $isOpen, copy: $isCopy, attempt: $attemptOf)",
   async (claim) => {
-    await using database = await openDatabase();
-    const { sql } = database;
-    const world = new World();
+    await using database = await openStage();
+    const { sql, world } = database;
     const earlier = addShared(world, { text: "another text" });
     await using _worker = startWorker(database, world, { settings: QUICK });
     await request(sql, earlier);
@@ -373,9 +365,8 @@ test.each(["x", "facebook"] as const)(
   "two workspaces that have connected the same %s account publish the same text, and the lost call of one does not adopt the post of the other",
   async (name) => {
     const platform = platforms[name];
-    await using database = await openDatabase();
-    const { sql } = database;
-    const world = new World();
+    await using database = await openStage();
+    const { sql, world } = database;
     await using _worker = startWorker(database, world, { settings: SIMULATED, connectors });
     const publication = await platform.createPublication([], "the same words");
     const [first, second] = [

@@ -5,7 +5,7 @@ import { delayAccounts } from "#src/publishing/db/account-breakers.ts";
 import { countTasks } from "#src/publishing/db/task-counts.ts";
 import { deletePause, insertPause } from "#src/publishing/db/waits.ts";
 import { claim } from "./claim.ts";
-import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
+import { openDatabase, request, World, type TestTarget, openStage } from "./fixture.ts";
 
 const LONG_AGO = new Date("2026-01-05T09:00:00.000Z");
 const LATER = new Date("2026-01-05T10:00:00.000Z");
@@ -89,9 +89,8 @@ test("publish tasks of a platform that an operator paused count as paused, even 
 });
 
 test("a publish task does not count as overdue while another task of its account is being worked on", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const accountId = randomUUID();
   const crowd = Array.from({ length: 200 }, () => world.addTarget({ accountId }));
   await request(sql, ...crowd);

@@ -9,6 +9,7 @@ import {
 } from "#src/publishing/jobs/watch-deployment.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import {
+  type World,
   createRpcClients,
   DEPLOYMENT,
   lastUpdate,
@@ -19,8 +20,8 @@ import {
   request,
   startWorker,
   untilStatus,
-  World,
   type TestTarget,
+  openStage,
 } from "./fixture.ts";
 
 const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
@@ -75,9 +76,8 @@ async function wake({ sql }: TestDatabase, target: TestTarget): Promise<void> {
 }
 
 test("a target that failed only because of a switchover of Postgres is published after an operator declares the switchover lossless", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = await failInDoubt(database, world);
 
   expect(await trustLatest(database)).toMatchObject({ openTargets: 0 });
@@ -109,9 +109,8 @@ test("a target that failed only because of a switchover of Postgres is published
 });
 
 test("after an operator declares a switchover lossless, new targets and those that wait for a search are sent without a search", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const waiting = world.addTarget();
   await request(sql, waiting);
   await switchOver(database);
@@ -130,9 +129,8 @@ test("after an operator declares a switchover lossless, new targets and those th
 });
 
 test("a target whose publishing call had an unknown outcome before a switchover is not sent when an operator declares the switchover lossless", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   await request(sql, target);
   world.reactions = [() => ({ kind: "unknown", message: "no answer" })];
@@ -156,9 +154,8 @@ test("a target whose publishing call had an unknown outcome before a switchover 
 });
 
 test("after an operator declares a switchover lossless, the search for a post with an unknown outcome continues as before the switchover", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   // The platform of these targets can be searched for the post of a call that the database
   // contains, but not for posts of calls that a restore lost.
   const [waiting, failed] = [world.addTarget(), world.addTarget()];
@@ -213,9 +210,8 @@ test("after an operator declares a switchover lossless, the search for a post wi
 });
 
 test("a target that an earlier restore from a backup made uncertain is still not sent when an operator declares a later switchover lossless", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const target = world.addTarget();
   await request(sql, target);
   await sql`update deployment set system_identifier = '1'`;
@@ -240,9 +236,8 @@ test("a target that an earlier restore from a backup made uncertain is still not
 });
 
 test("when several processes at once release the targets that a restore had stopped before it was declared lossless, each target is released once", async () => {
-  await using database = await openDatabase(8);
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage(8);
+  const { sql, world } = database;
   const targets = Array.from({ length: 150 }, () => world.addTarget());
   await request(sql, ...targets);
   await switchOver(database);

@@ -2,20 +2,18 @@ import { expect, test } from "vitest";
 import {
   lastUpdate,
   listAttempts,
-  openDatabase,
   readTask,
   request,
   startWorker,
   untilStatus,
-  World,
+  openStage,
 } from "./fixture.ts";
 
 const PAST = () => new Date(Date.now() - 1_000);
 
 test("a target on a platform that this version does not support fails as missed when it is too late to publish it, and is not sent", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   const late = world.addTarget({ platform: "telegram", publishBefore: PAST() });
   const inTime = world.addTarget({ platform: "telegram" });
   await request(sql, late, inTime);
@@ -33,9 +31,8 @@ test("a target on a platform that this version does not support fails as missed 
 });
 
 test("a target with an unknown outcome on an unsupported platform ends as outcome_unknown an hour after its publishing deadline", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   world.reactions = [1, 2, 3].map(() => () => ({ kind: "unknown", message: "no answer" }));
   const [over, waiting, held] = [world.addTarget(), world.addTarget(), world.addTarget()];
   await request(sql, over, waiting, held);

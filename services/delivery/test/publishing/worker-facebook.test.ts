@@ -16,6 +16,7 @@ import {
   toDeletionRecord,
   World,
   untilStatus,
+  openStage,
 } from "./fixture.ts";
 
 const platform = await startTestPlatform("facebook");
@@ -44,9 +45,8 @@ test("a Facebook post is published once after its worker dies in the publishing 
 });
 
 test("every kind of Facebook post is published once after the first answer of Facebook is lost, and deleted on request", async () => {
-  await using database = await openDatabase();
-  const { sql } = database;
-  const world = new World();
+  await using database = await openStage();
+  const { sql, world } = database;
   await using _worker = startWorker(database, world, {
     connectors: { facebook },
     settings: { reconcileTimeScale: 0.001, visibleCallMs: 500, leaseMs: 2000 },

@@ -1,13 +1,10 @@
 import { asClient, BY_CLIENT, readAuditLog, runAudited } from "@postrider/shared/testing/audit";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
+import { afterAll, expect, test } from "vitest";
+import { newWebhook, startWebhooks } from "./fixture.ts";
 
 const TABLES = ["webhook_subscriptions", "webhook_secrets"];
 
-let webhooks: Webhooks;
-beforeAll(async () => {
-  webhooks = await startWebhooks();
-});
+const webhooks = await startWebhooks();
 afterAll(() => webhooks[Symbol.asyncDispose]());
 
 /**

@@ -4,19 +4,16 @@ import { PostDeletedSchema } from "@postrider/contracts/posts/v1/posts_events_pb
 import { newId } from "@postrider/shared/ids";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 import { logger } from "../publishing/fixture.ts";
-import { record, startEvents, type Events } from "./compose-fixture.ts";
+import { record, startEvents } from "./compose-fixture.ts";
 import { createBacklogs, newWebhook, SEALING_KEYS } from "./fixture.ts";
 
 const LIMITS = { perWorkspace: 20, perHost: 10 };
 
-let events: Events;
-beforeAll(async () => {
-  events = await startEvents(undefined, LIMITS);
-});
+const events = await startEvents(undefined, LIMITS);
 afterAll(() => events[Symbol.asyncDispose]());
 
 /** Returns the RPCs of a process of its own, which has counted nothing yet. */
@@ -45,7 +42,6 @@ async function publishDeleted(workspaceId: string, count: number): Promise<void>
   await events.compose();
 }
 
-/** Counts the deliveries of a workspace by address, status and error. */
 async function counts(workspaceId: string) {
   return await events.sql<{ url: string; status: string; error: string | null; count: number }[]>`
     select url, d.status, error, count(*)::int as count

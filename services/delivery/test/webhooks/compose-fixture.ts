@@ -129,7 +129,6 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
         createBatchHandler({ topic, handlers: WEBHOOK_HANDLERS[topic] ?? [], logger })(tx, records),
       ),
     subscribe: (change: Partial<Subscription> = {}) => subscribe(sql, change),
-    /** Writes the payloads of one page of webhook events. */
     compose: () => composePage(deps),
     /** Lists the queued webhook deliveries, oldest event first. */
     queued: async (workspaceId: string) =>

@@ -1,14 +1,11 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads/compose-payloads.ts";
-import { startEvents, type Events } from "./compose-fixture.ts";
+import { startEvents } from "./compose-fixture.ts";
 
 const BACKLOG = 20_000;
 
-let events: Events;
-beforeAll(async () => {
-  events = await startEvents();
-});
+const events = await startEvents();
 afterAll(() => events[Symbol.asyncDispose]());
 
 test(

@@ -3,15 +3,12 @@ import { PostDeletedSchema, PostFailedSchema } from "@postrider/contracts/posts/
 import { newId } from "@postrider/shared/ids";
 import type { ISql, Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads/compose-payloads.ts";
-import { postOf, record, startEvents, type Events } from "./compose-fixture.ts";
+import { postOf, record, startEvents } from "./compose-fixture.ts";
 
-let events: Events;
-beforeAll(async () => {
-  events = await startEvents();
-});
+const events = await startEvents();
 afterAll(() => events[Symbol.asyncDispose]());
 afterEach(() => events.migrationSql`truncate webhook_compositions, webhook_queue`);
 

@@ -24,16 +24,13 @@ import {
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { findEventFaults } from "@postrider/rest/testing/event-faults";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { insertDeployment, markRestored } from "#src/publishing/db/deployment.ts";
 import { trustRestore } from "#src/publishing/db/trusted-restores.ts";
 import { composePage } from "#src/webhooks/jobs/compose-payloads/compose-page.ts";
-import { detailOf, postOf, record, startEvents, type Events } from "./compose-fixture.ts";
+import { detailOf, postOf, record, startEvents } from "./compose-fixture.ts";
 
-let events: Events;
-beforeAll(async () => {
-  events = await startEvents();
-});
+const events = await startEvents();
 beforeEach(() => {
   events.owners.down.clear();
   events.owners.unreadable.clear();

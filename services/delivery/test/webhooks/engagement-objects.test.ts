@@ -1,19 +1,16 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { CommentActionCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { insertRuns } from "#src/engagement/db/automation-runs.ts";
 import { insertActions, type ActionRow } from "#src/engagement/db/comment-actions.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
 import { listCommentActions } from "#src/engagement/operations/to-comment-action.ts";
-import { record, startEvents, type Events } from "./compose-fixture.ts";
+import { record, startEvents } from "./compose-fixture.ts";
 
 const topic = "engagement.events.v1";
 
-let events: Events;
-beforeAll(async () => {
-  events = await startEvents({ listAutomationRuns, listCommentActions });
-});
+const events = await startEvents({ listAutomationRuns, listCommentActions });
 afterAll(() => events[Symbol.asyncDispose]());
 
 async function readData(workspaceId: string): Promise<readonly unknown[]> {

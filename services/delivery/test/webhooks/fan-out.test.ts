@@ -9,18 +9,15 @@ import {
   PostPublishRequestedSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { PUBLISHING_HANDLERS } from "#src/publishing/consumers/index.ts";
 import { WEBHOOK_HANDLERS } from "#src/webhooks/consumers/index.ts";
 import type { NewEvent } from "#src/webhooks/db/compositions.ts";
 import { createWebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import { storeEvents } from "#src/webhooks/operations/webhook-events.ts";
-import { record, startEvents, type Events } from "./compose-fixture.ts";
+import { record, startEvents } from "./compose-fixture.ts";
 
-let events: Events;
-beforeAll(async () => {
-  events = await startEvents();
-});
+const events = await startEvents();
 afterAll(() => events[Symbol.asyncDispose]());
 
 const DAY_MS = 24 * 3_600_000;

@@ -12,7 +12,6 @@ import type { WebhookRpcDeps } from "#src/webhooks/rpc/dependencies.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 import { logger } from "../publishing/fixture.ts";
 
-/** The keys that encrypt signing secrets in tests. */
 export const SEALING_KEYS = [{ id: "k1", secret: createSecretKey(Buffer.alloc(32, 7)) }];
 
 /**

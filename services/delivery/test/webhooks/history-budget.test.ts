@@ -2,22 +2,19 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { PostDeletedSchema } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { newId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { recordAttempts } from "#src/webhooks/db/attempts.ts";
 import type { DeliveryDecision } from "#src/webhooks/domain/receiver-state.ts";
 import { HistoryTrimmer } from "#src/webhooks/jobs/trim-history.ts";
 import { logger } from "../publishing/fixture.ts";
-import { record, startEvents, type Events } from "./compose-fixture.ts";
+import { record, startEvents } from "./compose-fixture.ts";
 
 const SUCCEEDED = { kind: "succeeded" } as const;
 const FAILED = { kind: "failed" } as const;
 const RETRY = { kind: "retry", delayMs: 60_000 } as const;
 const BODY_BYTES = 10_000;
 
-let events: Events;
-beforeAll(async () => {
-  events = await startEvents();
-});
+const events = await startEvents();
 afterAll(() => events[Symbol.asyncDispose]());
 
 /**

@@ -1,11 +1,11 @@
 import { deriveTimedId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { countPages } from "@postrider/shared/testing/explain";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { lockWaiting } from "#src/webhooks/db/cancellations.ts";
 import { listDeliveries, storedDeliveries } from "#src/webhooks/db/history.ts";
 import { dropOldPartitions } from "#src/webhooks/jobs/keep-partitions.ts";
-import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
+import { newWebhook, startWebhooks } from "./fixture.ts";
 
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -15,10 +15,7 @@ const BODY_BYTES = 16 * 1024;
 const FIRST_PAGE = { ...NO_FILTER, limit: 20, maxBytes: 1_000_000, before: undefined };
 const SENDING_PAGE = { ...FIRST_PAGE, status: "delivering" } as const;
 
-let webhooks: Webhooks;
-beforeAll(async () => {
-  webhooks = await startWebhooks();
-});
+const webhooks = await startWebhooks();
 afterAll(() => webhooks[Symbol.asyncDispose]());
 
 interface TestDelivery {

@@ -1,7 +1,11 @@
 import { deriveTimedId } from "@postrider/shared/ids";
 import type { ISql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import {
+  holdTransaction,
+  createTestDatabase,
+  type TestDatabase,
+} from "@postrider/shared/testing/database";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import {
@@ -112,18 +116,13 @@ test("creating partitions of the webhook history does not wait for transactions 
 
 test("creating partitions of the webhook history gives up while a table is locked, and the job keep-partitions starts once the lock is free", async () => {
   const { sql } = database;
-  const held = Promise.withResolvers<void>();
-  const locked = Promise.withResolvers<void>();
-  const holding = sql.begin(async (tx) => {
-    await tx`lock table webhook_events in access exclusive mode`;
-    locked.resolve();
-    await held.promise;
-  });
-  await locked.promise;
+  const release = await holdTransaction(
+    sql,
+    (tx) => tx`lock table webhook_events in access exclusive mode`,
+  );
   await expect(createMissingPartitions({ sql })).rejects.toMatchObject({ code: "55P03" });
   const starting = startKeepPartitions({ sql, logger, historyDays: 30 });
-  held.resolve();
-  await holding;
+  await release();
   await using _job = await starting;
   expect(await partitionsOf("webhook_events")).not.toEqual([]);
 });

@@ -1,13 +1,11 @@
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import { newId } from "@postrider/shared/ids";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { holdTransaction } from "@postrider/shared/testing/database";
+import { afterAll, expect, test } from "vitest";
 import { listSigningSecrets, openSecret } from "#src/webhooks/db/secrets.ts";
-import { newWebhook, SEALING_KEYS, startWebhooks, type Webhooks } from "./fixture.ts";
+import { newWebhook, SEALING_KEYS, startWebhooks } from "./fixture.ts";
 
-let webhooks: Webhooks;
-beforeAll(async () => {
-  webhooks = await startWebhooks();
-});
+const webhooks = await startWebhooks();
 afterAll(() => webhooks[Symbol.asyncDispose]());
 
 async function create(
@@ -284,14 +282,10 @@ test("every webhook RPC reports a subscription of another workspace as not found
 
 test("while 16 requests of a workspace wait for the lock on a webhook subscription, requests of another workspace are answered", async () => {
   const { workspaceId, id } = await create();
-  const locked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const holder = webhooks.database.migrationSql.begin(async (tx) => {
-    await tx`select 1 from webhook_subscriptions where id = ${id} for update`;
-    locked.resolve();
-    await released.promise;
-  });
-  await locked.promise;
+  const release = await holdTransaction(
+    webhooks.database.migrationSql,
+    (tx) => tx`select 1 from webhook_subscriptions where id = ${id} for update`,
+  );
   const ref = { workspaceId, webhookId: id, deliveryId: newId() };
   const changes = Array.from({ length: 4 }, (_, index) => [
     webhooks.rpc.updateWebhook({ workspaceId, id, description: `text ${index}` }),
@@ -306,8 +300,7 @@ test("while 16 requests of a workspace wait for the lock on a webhook subscripti
   const { webhook } = await webhooks.rpc.updateWebhook(change);
   expect(webhook).toMatchObject({ description: "changed" });
 
-  released.resolve();
-  await holder;
+  await release();
   expect(await ended).toContainEqual(expect.objectContaining({ status: "fulfilled" }));
 });
 

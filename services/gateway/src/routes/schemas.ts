@@ -1,6 +1,5 @@
 import { Type } from "typebox";
 
-/** Matches URLs of http and https. */
 export const HTTP_URL = "^[Hh][Tt][Tt][Pp][Ss]?:";
 
 /** A time in a request, in the form that `http/timestamps.ts` parses. */

@@ -19,7 +19,6 @@ export function objectKey(objectId: string): string {
 
 export const OBJECT_PREFIXES = ["uploads/", "objects/"] as const;
 
-/** The media id in the key of a direct upload. */
 export function uploadedMediaId(key: string): string | undefined {
   const id = key.startsWith("uploads/") ? key.slice("uploads/".length) : "";
   return isId(id) ? id : undefined;

@@ -107,7 +107,6 @@ export function findRefusal(status: PostStatus, operation: PostOperation): Refus
   return typeof rule === "string" ? rule : undefined;
 }
 
-/** Returns the statuses of a post in which an operation is allowed. */
 export function listStatusesFor(operation: PostOperation): readonly PostStatus[] {
   return POST_STATUSES.filter((status) => findRefusal(status, operation) === undefined);
 }

@@ -1,3 +1,4 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
@@ -16,10 +17,12 @@ import { createAuditService } from "@postrider/shared/audit/service";
 import { serveMethods } from "@postrider/shared/connect/methods";
 import { createRecoveryService } from "@postrider/shared/deployment/recovery";
 import { invalidRequest } from "@postrider/shared/errors";
+import { daysAgo } from "@postrider/shared/postgres/clock";
 import { createWorkspaceExportService } from "@postrider/shared/workspaces/export-service";
 import { createRowImportService } from "@postrider/shared/workspaces/import-service";
 import { EXPORTED_TABLES } from "#src/db/exported-tables.ts";
 import { releaseImportedPosts } from "#src/db/imported-posts.ts";
+import { countOldPosts } from "#src/db/old-posts.ts";
 import { INSTALLATION, SHARED_LIMITS } from "#src/domain/quota.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { IMPORT_RULES } from "#src/operations/import-rules.ts";
@@ -46,7 +49,6 @@ import {
   listQueueSlotRules,
   updateQueueSlotRule,
 } from "#src/rpc/queue-slot-service.ts";
-import { createRetentionService } from "#src/rpc/retention-service.ts";
 import { updatePost } from "#src/rpc/update-post.ts";
 
 export interface RouteDeps extends PostsDeps {
@@ -100,5 +102,18 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
       }),
     );
     router.service(ParkedEventService, deps.parkedEvents);
+  };
+}
+
+function createRetentionService({
+  sql,
+  retentionDays,
+}: Pick<PostsDeps, "sql" | "retentionDays">): ServiceImpl<typeof RetentionService> {
+  return {
+    getRetention: async () => {
+      const { count, oldestAt } = await countOldPosts(sql, await daysAgo(sql, retentionDays));
+      const oldest = oldestAt === null ? {} : { oldestAt: timestampFromDate(oldestAt) };
+      return { days: retentionDays, removable: count, ...oldest };
+    },
   };
 }

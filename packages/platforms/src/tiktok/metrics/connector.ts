@@ -8,7 +8,7 @@ import {
   toMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import { type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
+import { type Caller, forAccounts, openAt, type PlatformAddress } from "#src/publishing/caller.ts";
 import { askTiktok, dataOf } from "#src/tiktok/publishing/calls.ts";
 import { toStepFailure } from "#src/tiktok/publishing/failures.ts";
 
@@ -53,11 +53,7 @@ async function readMetrics(
   );
 }
 
-export function createTiktokMetricsConnector({
-  baseUrl,
-}: {
-  readonly baseUrl: string;
-}): MetricsConnector {
+export function createTiktokMetricsConnector({ baseUrl }: PlatformAddress): MetricsConnector {
   return {
     platform: "tiktok",
     maxPosts: MAX_POSTS,

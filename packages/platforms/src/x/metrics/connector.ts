@@ -8,7 +8,7 @@ import {
   toMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import { type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
+import { type Caller, forAccounts, openAt, type PlatformAddress } from "#src/publishing/caller.ts";
 import { toRepeatableFailure } from "#src/x/publishing/failures.ts";
 import { readPosts } from "#src/x/read-posts.ts";
 
@@ -67,11 +67,7 @@ async function readMetrics(
 }
 
 /** Public counters only: X keeps the private ones for 30 days. */
-export function createXMetricsConnector({
-  baseUrl,
-}: {
-  readonly baseUrl: string;
-}): MetricsConnector {
+export function createXMetricsConnector({ baseUrl }: PlatformAddress): MetricsConnector {
   return {
     platform: "x",
     maxPosts: MAX_POSTS,

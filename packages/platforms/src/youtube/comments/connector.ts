@@ -9,7 +9,13 @@ import type {
   PlatformComment,
 } from "#src/comments/connector.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
-import { ask, type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
+import {
+  ask,
+  type Caller,
+  forAccounts,
+  openAt,
+  type PlatformAddress,
+} from "#src/publishing/caller.ts";
 import { type Failure, orUnknown, type Unknown } from "#src/publishing/outcome.ts";
 import { reasonOf, toStepFailure } from "#src/youtube/publishing/failures.ts";
 import { reconcileReply, reply } from "./reply.ts";
@@ -198,11 +204,7 @@ const COSTS: CommentCosts = {
   setHidden: WRITE,
 };
 
-export function createYoutubeCommentsConnector({
-  baseUrl,
-}: {
-  readonly baseUrl: string;
-}): CommentsConnector {
+export function createYoutubeCommentsConnector({ baseUrl }: PlatformAddress): CommentsConnector {
   return {
     platform: "youtube",
     costs: COSTS,

@@ -7,7 +7,13 @@ import {
   toMetrics,
   toMetricsFailure,
 } from "#src/metrics/connector.ts";
-import { ask, type Caller, forAccounts, openAt } from "#src/publishing/caller.ts";
+import {
+  ask,
+  type Caller,
+  forAccounts,
+  openAt,
+  type PlatformAddress,
+} from "#src/publishing/caller.ts";
 import { findRejection } from "#src/youtube/publishing/complete-video.ts";
 import { toStepFailure } from "#src/youtube/publishing/failures.ts";
 
@@ -56,11 +62,7 @@ async function readMetrics(
   );
 }
 
-export function createYoutubeMetricsConnector({
-  baseUrl,
-}: {
-  readonly baseUrl: string;
-}): MetricsConnector {
+export function createYoutubeMetricsConnector({ baseUrl }: PlatformAddress): MetricsConnector {
   return {
     platform: "youtube",
     maxPosts: MAX_POSTS,

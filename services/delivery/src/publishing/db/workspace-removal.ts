@@ -5,7 +5,6 @@ const PAGE_ROWS = 1_000;
 
 type Stop = Pick<StoppedWorkspace, "workspaceId" | "isDeleted" | "isMoving" | "isMoved">;
 
-/** The kinds of the pauses that stop a workspace. */
 function kindsOf({ isDeleted, isMoving, isMoved }: Stop): readonly string[] {
   const kinds = { deletion: isDeleted, move: isMoving, moved: isMoved };
   return Object.entries(kinds).flatMap(([kind, isGiven]) => (isGiven ? [kind] : []));

@@ -146,7 +146,6 @@ function answerMedia(request: IncomingMessage, response: ServerResponse): void {
   response.end(media.content.subarray(Number(from ?? 0), Number(to || media.bytes) + 1));
 }
 
-/** A delivery process with a database of its own. */
 export class DeliveryProcess implements AsyncDisposable {
   readonly database: TestDatabase;
   readonly #failpoints = mkdtempSync(join(tmpdir(), "postrider-failpoints-"));

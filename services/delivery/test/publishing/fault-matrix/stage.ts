@@ -216,7 +216,6 @@ async function readEnds(sql: Sql): Promise<ReadonlyMap<string, End>> {
   return new Map(rows.map(({ targetId, ...end }) => [targetId, end]));
 }
 
-/** Counts the publish tasks with one of these statuses. */
 export async function countTasks(sql: Sql, statuses: readonly string[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count

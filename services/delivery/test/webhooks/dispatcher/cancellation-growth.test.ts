@@ -1,8 +1,7 @@
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { lockWaiting } from "#src/webhooks/db/cancellations.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { countByStatus, insertSubscription, openWebhookDatabase } from "./fixture.ts";
@@ -10,13 +9,9 @@ import { countByStatus, insertSubscription, openWebhookDatabase } from "./fixtur
 const START = "00000000-0000-0000-0000-000000000000";
 const logger = createLogger({ service: "delivery", level: "silent" });
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openWebhookDatabase();
-});
+const database = await openWebhookDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Inserts a revoked webhook subscription with waiting deliveries. */
 async function revokedWith(sql: Sql, count: number): Promise<string> {
   const { id, workspaceId } = await insertSubscription(sql, {
     url: "https://example.com/",

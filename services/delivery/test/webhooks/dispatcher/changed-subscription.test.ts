@@ -1,7 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { resetReceiver } from "#src/webhooks/db/leases.ts";
 import { RETRY_POLICY } from "#src/webhooks/domain/receiver-state.ts";
 import {
@@ -14,10 +13,7 @@ import {
   startTestDispatcher,
 } from "./fixture.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openWebhookDatabase();
-});
+const database = await openWebhookDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 const SETTINGS = { retry: { ...RETRY_POLICY, waitsMs: [20, 20, 20] } };

@@ -1,9 +1,8 @@
 import { newId } from "@postrider/shared/ids";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook } from "standardwebhooks";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { adoptDeployment, insertDeployment } from "#src/publishing/db/deployment.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { resetReceiver } from "#src/webhooks/db/leases.ts";
@@ -22,10 +21,7 @@ import {
 
 const logger = createLogger({ service: "test", level: "silent" });
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openWebhookDatabase();
-});
+const database = await openWebhookDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 function firstOf(deliveries: readonly TestDelivery[]): TestDelivery {

@@ -1,8 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { newId } from "@postrider/shared/ids";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import {
   attempted,
   countByStatus,
@@ -13,10 +12,7 @@ import {
   startTestDispatcher,
 } from "./fixture.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openWebhookDatabase();
-});
+const database = await openWebhookDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 test("webhook receivers that never answer do not delay receivers that answer, even if deliveries to receivers that never answer were due first", async () => {

@@ -1,9 +1,8 @@
 import { createSecretKey } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { newId } from "@postrider/shared/ids";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { countWebhooks } from "#src/webhooks/db/counts.ts";
 import { claimLeases } from "#src/webhooks/db/lease-claims.ts";
 import { releaseLeases, renewLeases, wakeSubscriptions } from "#src/webhooks/db/leases.ts";
@@ -25,10 +24,7 @@ import {
   type TestSubscription,
 } from "./fixture.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openWebhookDatabase();
-});
+const database = await openWebhookDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 
 function planFor(subscriptions: readonly TestSubscription[], free = 4) {

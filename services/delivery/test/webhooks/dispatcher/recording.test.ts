@@ -1,10 +1,9 @@
 import { ROOT_CONTEXT, trace, type Context, type Tracer } from "@opentelemetry/api";
 import { newId } from "@postrider/shared/ids";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { recordSpans } from "@postrider/shared/tracing/tracing";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, expect, test } from "vitest";
 import { recordAttempts } from "#src/webhooks/db/attempts.ts";
 import { resetReceiver } from "#src/webhooks/db/leases.ts";
 import {
@@ -17,10 +16,7 @@ import {
   startTestDispatcher,
 } from "./fixture.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await openWebhookDatabase();
-});
+const database = await openWebhookDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 afterEach(() => recordSpans(undefined));
 

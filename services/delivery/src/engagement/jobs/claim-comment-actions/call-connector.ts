@@ -8,7 +8,6 @@ import type { CallOutcome } from "#src/calls/call-event.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "../../operations/dependencies.ts";
 
-/** The functions that call the platform of an action on a comment. */
 export interface ActionCalls {
   /** Sends the platform call of the action, once. */
   send(access: AccountAccess, guard: SendGuard): Promise<CallOutcome>;
