@@ -32,6 +32,7 @@ function pidsOf({ services: { gateway, accounts, posts, delivery }, postgres }: 
   };
 }
 
+/** Reads of one post. */
 export function readLoad(local: LocalStack, postId: string): PostsLoad {
   const { gateway, accounts, posts } = pidsOf(local);
   return {
