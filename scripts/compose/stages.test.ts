@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ComposeServices } from "./compose-file.ts";
-import { awaitedOf, toStages } from "./installation.ts";
+import { awaitedOf, toStages } from "./stages.ts";
 
 const SERVICES: ComposeServices = {
   simulator: { image: "simulator", network_mode: "service:gateway" },

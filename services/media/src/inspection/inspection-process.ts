@@ -2,10 +2,10 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { getCompileCacheDir } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isBundleCurrent } from "@postrider/shared/process/bundle-inputs";
 import { readProcessUsage, type ReadProcessUsage, trackProcess } from "./child-processes.ts";
+import { findInspectionProgram } from "./inspection-program.ts";
 import {
   deliveryBytesOf,
   type Inspection,
@@ -15,15 +15,6 @@ import {
 import { parseEnd } from "./parse-end.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
 import { UsageWatch } from "./usage-watch.ts";
-
-const SOURCE = fileURLToPath(new URL("child/main.ts", import.meta.url));
-const DIST = fileURLToPath(new URL("../../dist", import.meta.url));
-
-/** The bundle starts in half the processor time, and is used unless a module has changed. */
-export function findInspectionProgram(dist = DIST): string {
-  const isCurrent = isBundleCurrent(join(dist, "inspection-inputs.json"));
-  return isCurrent ? join(dist, "inspection.js") : SOURCE;
-}
 
 /** The JavaScript of the process may read these folders and `COMPILE_CACHE`, and no others. */
 const CODE = ["../../", "../../../../node_modules/"].map((folder) =>

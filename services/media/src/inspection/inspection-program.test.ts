@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { findInspectionProgram } from "./inspection-process.ts";
+import { findInspectionProgram } from "./inspection-program.ts";
 
 const SOURCE = join(import.meta.dirname, "child/main.ts");
 const dist = mkdtempSync(join(tmpdir(), "postrider-inspection-program-"));
