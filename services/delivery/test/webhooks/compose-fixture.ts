@@ -149,8 +149,6 @@ export async function startEvents(reader?: EngagementReader, limits?: WaitingLim
   };
 }
 
-export type Events = Awaited<ReturnType<typeof startEvents>>;
-
 async function subscribe(sql: Sql, change: Partial<Subscription>): Promise<Subscription> {
   const now = new Date();
   const subscription: Subscription = {

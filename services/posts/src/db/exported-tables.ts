@@ -7,8 +7,8 @@ const IS_UNFINISHED = "r.status in ('scheduled', 'publishing')";
 
 /**
  * What a post shows, with what it has used of the quota, and what keeps it from being accepted or
- * published twice. Posts that are not finished arrive as cancelled ones, and deletions as ones about
- * which the delivery service is never asked, so that no job touches them before the import is
+ * published twice. Posts that are not finished arrive as cancelled ones, and deletions as ones
+ * about which the delivery service is never asked, so that no job touches them before the import is
  * released; `releaseImportedPosts` lets them go on.
  */
 export const EXPORTED_TABLES: ExportedTables = {
