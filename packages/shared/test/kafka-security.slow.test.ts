@@ -18,9 +18,9 @@ import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 const PASSWORD = "correct horse";
 const SERVICES = [...new Set(Object.values(PRODUCERS))];
-const SERVICE_USERS = SERVICES.map((service) => `user_postrider-${service}="${PASSWORD}"`).join(
-  " ",
-);
+const SERVICE_USERS = [...SERVICES, "delivery-webhooks"]
+  .map((name) => `user_postrider-${name}="${PASSWORD}"`)
+  .join(" ");
 
 const read = (env: Readonly<Record<string, string>>) => loadConfig(env, readKafkaSecurity);
 
