@@ -250,7 +250,7 @@ test("an upload goes on when the composer is left, is seen when one comes back, 
   await add("seen.jpg");
   await leave();
   await comeBack();
-  await page.getByText("Uploading seen.jpg").waitFor();
+  await page.getByRole("progressbar", { name: "Uploading seen.jpg" }).waitFor();
   const asked = page.waitForEvent("dialog");
   await page.close({ runBeforeUnload: true });
   expect((await asked).type()).toBe("beforeunload");

@@ -66,7 +66,6 @@ export const composeKo: typeof composeEn = {
   moveEarlier: "앞으로 옮기기",
   moveLater: "뒤로 옮기기",
   remove: "빼기",
-  uploading: (name) => `올리는 중 ${name}`,
   fixes: (n) => `고칠 것 ${n}개`,
   checkedAsYouType: "입력하는 동안 서버의 규칙으로 확인합니다",
   checking: "확인 중",

@@ -23,10 +23,7 @@ export const faultsKo: typeof faultsEn = {
     `${name}에는 사진이나 동영상이 필요합니다.`,
     "이 게시물에는 없습니다.",
   ],
-  needs_video: (name) => [
-    `${name}에는 동영상 하나가 필요합니다.`,
-    "이 게시물에는 동영상이 없거나 여러 개입니다.",
-  ],
+  needs_video: (name) => [`${name}에는 동영상 하나만 올릴 수 있습니다.`, ""],
   too_few_media: (name, limit) => [`${name}에는 파일이 ${limit}개 이상 필요합니다.`, ""],
   too_many_media: (name, limit, actual) => [
     `${name}에는 파일을 최대 ${limit}개까지 올릴 수 있습니다.`,

@@ -168,7 +168,7 @@ function UploadTile({ upload, onRemove, onRepeat }: UploadTileProps) {
         </div>
         <figcaption className={css.uploadCaption}>
           <span className="clip" title={fileName}>
-            {isFailed ? fileName : words.uploadingFile(fileName)}
+            {fileName}
           </span>
           <span className="row wrap">
             {isFailed ? (

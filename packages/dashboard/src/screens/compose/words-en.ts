@@ -70,7 +70,6 @@ export const composeEn = {
   moveEarlier: "Move earlier",
   moveLater: "Move later",
   remove: "Remove",
-  uploading: (name: string) => `Uploading ${name}`,
   fixes: (n: number) => (n === 1 ? "1 thing to fix" : `${n} things to fix`),
   checkedAsYouType: "Checked with the server’s own rules as you type",
   checking: "Checking",
