@@ -67,10 +67,10 @@ interface LabelledProps {
   readonly label: ReactNode;
   readonly at: string;
   /** In a sentence "Today" would begin with a capital. */
-  readonly show?: "day" | "clock";
+  readonly show?: "near" | "clock";
 }
 
-function Labelled({ label, at, show = "day" }: LabelledProps) {
+function Labelled({ label, at, show = "near" }: LabelledProps) {
   return (
     <>
       {label} <Time at={at} show={show} />.{" "}
