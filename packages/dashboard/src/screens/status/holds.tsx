@@ -67,10 +67,10 @@ interface LabelledProps {
   readonly label: ReactNode;
   readonly at: string;
   /** In a sentence "Today" would begin with a capital. */
-  readonly show?: "near" | "clock";
+  readonly show?: "day" | "clock";
 }
 
-function Labelled({ label, at, show = "near" }: LabelledProps) {
+function Labelled({ label, at, show = "day" }: LabelledProps) {
   return (
     <>
       {label} <Time at={at} show={show} />.{" "}
