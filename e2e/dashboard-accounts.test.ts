@@ -101,7 +101,7 @@ test("a session without the right to change accounts sees them and no button tha
   const options = { apiKey, path: "/accounts", width: 390 };
   await using dashboard = await openDashboard(browser, system, tenant.id, options);
   const { page } = dashboard;
-  await page.getByText("This session can see accounts, not change them.").waitFor();
+  await page.getByText("You can see accounts here, not change them.").waitFor();
   await page.getByText("Telegram").first().waitFor();
   expect(await page.getByRole("button", { name: /Connect|Reconnect/ }).count()).toBe(0);
   expect(await page.getByRole("link", { name: /Posts|Comments|New post/ }).count()).toBe(0);

@@ -103,7 +103,17 @@ export const SCREENS: Readonly<Record<string, Screen>> = {
     },
     kept: ALL,
   },
-  comments: { show: at("comments"), kept: ALL },
+  comments: {
+    show: async (page, open) => {
+      await open("comments");
+      // The titles of the posts are read after the comments.
+      await page
+        .getByText(/Lastenräder/)
+        .first()
+        .waitFor();
+    },
+    kept: ALL,
+  },
   "comments-thread": {
     show: async (page, open) => {
       await open("comments");

@@ -17,7 +17,7 @@ const HEIGHT = 320;
 const EDGE = { top: 12, right: 24, bottom: 28, left: 52 } as const;
 const LABEL_PX = 16;
 const TICK_PX = 44;
-/** Room for the label of a line that reaches the right edge. */
+/** Room for the label of a line. */
 const LABEL_WIDTH = 84;
 
 /**
@@ -29,9 +29,11 @@ export function LineChart({ label, series, xMax, xTicks, now }: LineChartProps) 
   const width = useWidth(box);
   const yTicks = ticksTo(Math.max(0, ...series.flatMap(({ points }) => points.map(({ y }) => y))));
   const yMax = yTicks.at(-1) ?? 1;
-  const longest = Math.max(0, ...series.map(({ points }) => points.at(-1)?.x ?? 0));
-  const room = longest > xMax * 0.75 ? LABEL_WIDTH : 0;
-  const inner = Math.max(80, width - EDGE.left - EDGE.right - room);
+  const ends = series.map(({ points }) => points.at(-1)?.x ?? 0);
+  const whole = width - EDGE.left - EDGE.right;
+  // The labels of the lines begin here at the latest, and end at the edge of the drawing.
+  const labelled = ((whole + EDGE.right - LABEL_WIDTH) * xMax) / Math.max(now?.x ?? 0, ...ends);
+  const inner = Math.max(80, Math.min(whole, labelled));
   const toX = (x: number) => EDGE.left + (x / xMax) * inner;
   const toY = (y: number) => HEIGHT - EDGE.bottom - (y / yMax) * (HEIGHT - EDGE.top - EDGE.bottom);
   return (

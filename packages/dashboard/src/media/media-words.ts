@@ -58,7 +58,7 @@ export const mediaEn = {
   usedBy: (n: string, isOne: boolean) => (isOne ? "1 post uses it" : `${n} posts use it`),
   file: "File",
   added: "Added",
-  usedIn: "Used in",
+  usedIn: "Used",
   sentAs: "Sent as",
   asItIs: "As it is, without its location",
   asItIsElsewhere: "As it is, without its location, where a platform takes it so",

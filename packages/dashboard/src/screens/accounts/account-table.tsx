@@ -143,11 +143,14 @@ function HealthLabel({ health }: { readonly health: ReturnType<typeof healthOf> 
   );
 }
 
+/** The long one comes last, so that the others fit on one line. */
+const FEATURES = ["publishing", "comments", "metrics", "messages"] as const;
+
 function Can({ account: { permissions } }: { readonly account: Account }) {
   const words = useWords(accountsWords);
   return (
     <span className={css.features}>
-      {permissions?.granted.map((feature) => (
+      {FEATURES.filter((feature) => permissions?.granted.includes(feature)).map((feature) => (
         <span key={feature}>
           <Check className="i i-s" aria-hidden="true" />
           {words.features[feature]}
@@ -168,7 +171,7 @@ function Access({ account }: { readonly account: Account }) {
   const now = useNow();
   const { access, at } = accessOf(account, now.epochMilliseconds);
   return (
-    <span className={access === "endsSoon" ? css.soon : "muted"}>
+    <span className={classNames(access === "endsSoon" && css.soon, access === "over" && "muted")}>
       {at === null ? words[access] : <Time at={at} isPlaced={false} />}
     </span>
   );

@@ -46,7 +46,7 @@ const accountsEn = {
   foot: (accounts: number, platforms: number) =>
     `${accounts === 1 ? "1 account" : `${accounts} accounts`} on ${platforms === 1 ? "1 platform" : `${platforms} platforms`}. Disconnecting keeps the history; connecting the same account again brings it back.`,
   none: "No account is connected. Connect one to publish.",
-  readOnly: "This session can see accounts, not change them.",
+  readOnly: "You can see accounts here, not change them.",
 };
 
 const accountsKo: typeof accountsEn = {
@@ -93,7 +93,7 @@ const accountsKo: typeof accountsEn = {
   foot: (accounts: number, platforms: number) =>
     `플랫폼 ${platforms}개, 계정 ${accounts}개. 연결을 해제해도 기록은 남으며, 같은 계정을 다시 연결하면 되살아납니다.`,
   none: "연결된 계정이 없습니다. 게시하려면 계정을 연결해 주세요.",
-  readOnly: "이 세션에서는 계정을 볼 수만 있습니다.",
+  readOnly: "여기서는 계정을 볼 수만 있습니다.",
 };
 
 export const accountsWords = { en: accountsEn, ko: accountsKo };

@@ -13,6 +13,7 @@ import {
   SETTINGS,
   type SettingValues,
 } from "./account-setting.ts";
+import css from "./accounts.module.css";
 import { settingWords } from "./setting-words.ts";
 
 interface SettingFieldsProps {
@@ -60,7 +61,7 @@ function YesNo({ read, name, value, fault, onChange }: SettingProps<boolean>) {
   const isOff = isRefused(read, name, "true");
   const hint = isOff ? words.notOffered : words.hints[name];
   return (
-    <div>
+    <div className={css.yesNo}>
       {/* What is not offered can be switched off, but not on. */}
       <Checkbox
         checked={value}

@@ -115,8 +115,10 @@ function RunRow({ run }: { readonly run: ListedRun }) {
           </p>
         )}
         <p className="only-s xs muted">
-          {why && `${why} · `}
-          <Time at={createdAt} />
+          <span className={css.whyAndWhen}>
+            {why && <span>{why}</span>}
+            <Time at={createdAt} />
+          </span>
         </p>
       </td>
       <td>

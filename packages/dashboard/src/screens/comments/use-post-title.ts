@@ -13,7 +13,7 @@ type Commented = Pick<InboxCommentJson, "postId" | "accountId">;
 function usePost(postId: string | null) {
   const can = useCan();
   const isKnown = postId !== null && can("posts:read");
-  return useQuery({ ...postsApi.post(postId ?? ""), enabled: isKnown }).data?.post;
+  return useQuery({ ...postsApi.post(postId ?? ""), enabled: isKnown });
 }
 
 type Words = (typeof commentsWords)["en"];
@@ -24,18 +24,27 @@ function nameOf(postId: string | null, text: string | undefined, words: Words): 
   return postId === null ? words.outside : words.oldPost;
 }
 
-/** The beginning of the post that is commented. */
+/** The beginning of the post that is commented; nothing while it is read for the first time. */
 export function usePostTitle({ postId }: Commented): string {
   const words = useWords(commentsWords);
-  return nameOf(postId, usePost(postId)?.content, words);
+  const { data, isLoading } = usePost(postId);
+  return isLoading ? "" : nameOf(postId, data?.post.content, words);
+}
+
+interface Answer {
+  readonly data: PostWordsListJson | undefined;
+  readonly isLoading: boolean;
 }
 
 /** Posts of one request. */
 const MAX_IDS = 100;
 
-function readTexts(answers: readonly { readonly data: PostWordsListJson | undefined }[]) {
+function readTexts(answers: readonly Answer[]) {
   const posts = answers.flatMap(({ data }) => data?.posts ?? []);
-  return new Map(posts.map(({ postId, text }) => [postId, text]));
+  return {
+    texts: new Map(posts.map(({ postId, text }) => [postId, text])),
+    isLoading: answers.some((answer) => answer.isLoading),
+  };
 }
 
 /** The same for all comments of a list, whose posts are read together. */
@@ -47,16 +56,19 @@ export function usePostTitles(comments: readonly Commented[]): (comment: Comment
     ids.slice(part * MAX_IDS, (part + 1) * MAX_IDS),
   );
   const queries = parts.map((part) => postsApi.words(part));
-  const texts = useQueries({ queries, combine: readTexts });
-  return ({ postId }) => nameOf(postId, texts.get(postId ?? ""), words);
+  const { texts, isLoading } = useQueries({ queries, combine: readTexts });
+  return ({ postId }) => {
+    const text = texts.get(postId ?? "");
+    return isLoading && postId !== null && text === undefined ? "" : nameOf(postId, text, words);
+  };
 }
 
 /** The post on the account of the comment: where it can be seen. */
 export function useTarget({ postId, accountId }: Commented): PostTarget | undefined {
-  return usePost(postId)?.targets.find((target) => target.accountId === accountId);
+  return usePost(postId).data?.post.targets.find((target) => target.accountId === accountId);
 }
 
 /** The first file of the post that is commented. */
 export function useFirstMedia({ postId }: Commented): string | undefined {
-  return usePost(postId)?.mediaIds[0];
+  return usePost(postId).data?.post.mediaIds[0];
 }
