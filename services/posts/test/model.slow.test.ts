@@ -61,4 +61,4 @@ test("the posts service behaves like a simple reference model in random sequence
   // The runs must contain late successes: targets that an older publish request publishes while a
   // newer one is in progress (in 16 runs between about 10 and 50).
   expect(lateSuccesses).toBeGreaterThanOrEqual(given === undefined ? 1 : 0);
-}, 240_000);
+}, 600_000);

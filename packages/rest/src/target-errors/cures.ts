@@ -87,8 +87,8 @@ const CURES: Readonly<Record<TargetErrorCode, CureEntries>> = {
   ),
   platform_quota: cure(
     "retry_later",
-    "The limit of {name} for this account is used up. Retry when it begins anew.",
-    "{name}에서 정한 이 계정의 한도를 모두 사용했습니다. 한도가 갱신되면 다시 시도해 주세요.",
+    "Retry when the limit of {name} begins anew.",
+    "{name}의 한도가 갱신되면 다시 시도해 주세요.",
   ),
   duplicate_on_platform: cure(
     "resolve",
