@@ -119,6 +119,9 @@ const READ_BY_WEBHOOKS = [
   "schema_migrations",
 ];
 
+/** Of an event that is parked again. Its payload, which an operator redrives, stays. */
+const CHANGED_WHEN_PARKED_AGAIN = ["error", "attempt_count"];
+
 /**
  * It reads and writes the tables of webhooks, whose partitions it can only use through them, reads
  * a few others, and can park events.
@@ -133,15 +136,16 @@ async function setWebhooksRights(tx: TransactionSql, schema: string, role: strin
       else array[]::text[]
     end`;
   await setRights(tx, { schema, role }, wanted);
-  const parked = await tx`
-    select
-    from pg_class
-    where relnamespace = ${schema}::regnamespace
-    and relname = 'parked_events'
-    and not has_column_privilege(${role}, oid, 'error', 'update')`;
-  // An event that is parked again. Its payload, which an operator redrives, stays.
-  if (parked.length > 0)
-    await tx.unsafe(`grant update (error, attempt_count) on ${schema}.parked_events to ${role}`);
+  const columns = await tx<{ name: string }[]>`
+    select a.attname as name
+    from pg_attribute as a
+    join pg_class as c on c.oid = a.attrelid
+    where c.relnamespace = ${schema}::regnamespace
+    and c.relname = 'parked_events'
+    and a.attname = any(${CHANGED_WHEN_PARKED_AGAIN}::text[])
+    and not has_column_privilege(${role}, c.oid, a.attnum, 'update')`;
+  for (const { name } of columns)
+    await tx.unsafe(`grant update (${name}) on ${schema}.parked_events to ${role}`);
 }
 
 /** Tables that are created later get their rights from `restrictRuntime`. */
