@@ -27,8 +27,8 @@ export function EndpointActions({ endpoint, onSecret }: EndpointActionsProps) {
   const [asking, setAsking] = useState<Asking>();
   const close = () => setAsking(undefined);
   const pausing = useMutation({
-    mutationFn: () => webhooksApi.update(endpoint.id, { status: "paused" }),
-    onSuccess: () => showToast(words.pausedDone),
+    mutationFn: () =>
+      webhooksApi.update(endpoint.id, { status: "paused" }, () => showToast(words.pausedDone)),
   });
   if (!canWrite) return null;
   const pause = { label: words.pause, icon: CirclePause, onChoose: () => pausing.mutate() };

@@ -17,8 +17,8 @@ export function EndpointNote({ endpoint }: { readonly endpoint: Webhook }) {
   const canWrite = useCan()("webhooks:write");
   const { id, status, disabledReason } = endpoint;
   const resuming = useMutation({
-    mutationFn: () => webhooksApi.update(id, { status: "active" }),
-    onSuccess: () => showToast(words.resumedDone),
+    mutationFn: () =>
+      webhooksApi.update(id, { status: "active" }, () => showToast(words.resumedDone)),
   });
   if (status === "active") return null;
   const isDisabled = status === "disabled";

@@ -83,7 +83,14 @@ export const webhooksApi = {
       refetchInterval: ({ state }) => (state.data && isMoving(state.data) ? MOVING_MS : false),
     }),
   create: (body: Body<"createWebhook">) => change(api.createWebhook(body)),
-  update: (id: string, body: Body<"updateWebhook">) => change(api.updateWebhook(id, body)),
+  /** Says `onDone` before the lists are read again: the reads of two changes end together. */
+  update: (id: string, body: Body<"updateWebhook">, onDone?: () => void) =>
+    change(
+      api.updateWebhook(id, body).then((endpoint) => {
+        onDone?.();
+        return endpoint;
+      }),
+    ),
   revoke: (id: string) => change(api.revokeWebhook(id)),
   /** One after the other: the first refusal, such as too many that wait, ends it. */
   sendAgain: async (id: string, deliveryIds: readonly string[]) =>
