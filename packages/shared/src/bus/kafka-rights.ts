@@ -8,26 +8,21 @@ const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePattern
 /** Has a Kafka user of its own, because it talks to servers of customers. It publishes nothing. */
 const WEBHOOKS = "delivery-webhooks";
 
+/** Webhooks report what all events say, also those of delivery's own topics. */
+const REPORTED: readonly Topic[] = [
+  "accounts.events.v1",
+  "backlog.events.v1",
+  "delivery.events.v1",
+  "engagement.events.v1",
+  "media.events.v1",
+  "posts.events.v1",
+];
+
 /** By Kafka user, without its prefix; in alphabetical order. */
 export const CONSUMED_TOPICS: Readonly<Record<Producer | typeof WEBHOOKS, readonly Topic[]>> = {
   accounts: [],
-  // Webhooks report what the events of delivery's own topics say.
-  delivery: [
-    "accounts.events.v1",
-    "backlog.events.v1",
-    "delivery.events.v1",
-    "engagement.events.v1",
-    "media.events.v1",
-    "posts.events.v1",
-  ],
-  [WEBHOOKS]: [
-    "accounts.events.v1",
-    "backlog.events.v1",
-    "delivery.events.v1",
-    "engagement.events.v1",
-    "media.events.v1",
-    "posts.events.v1",
-  ],
+  delivery: REPORTED,
+  [WEBHOOKS]: REPORTED,
   media: [],
   posts: ["delivery.events.v1", "engagement.events.v1"],
 };

@@ -35,12 +35,16 @@ interface TargetFacts {
   readonly seconds: readonly SecondPost[];
 }
 
+function byTarget(waits: readonly TargetWait[]) {
+  return new Map(waits.map((wait) => [wait.targetId, toWaitsFor(wait)]));
+}
+
 /** The targets of a post, with what they wait for. */
 function toPostTargets(
   post: PostDetailJson,
   { waits, seconds }: TargetFacts,
 ): PostTargetsWordsJson {
-  const waitsFor = new Map(waits.map((wait) => [wait.targetId, toWaitsFor(wait)]));
+  const waitsFor = byTarget(waits);
   const second = new Map(seconds.map(({ targetId, permalink }) => [targetId, permalink]));
   const nothing = { until: null, pause: null, reason: null };
   const scheduled = { ...nothing, kind: "schedule", until: post.scheduledAt } as const;
@@ -171,7 +175,7 @@ async function withLimits(
   if (limited.length === 0) return words;
   const targetIds = limited.slice(0, MAX_LIMITED).map(({ targetId }) => targetId);
   const { waits } = await publishingStatus.batchGetWaits({ workspaceId, targetIds });
-  const known = new Map(waits.map((wait) => [wait.targetId, toWaitsFor(wait)]));
+  const known = byTarget(waits);
   return words.map(({ targets, ...post }) => ({
     ...post,
     targets: targets.map((each) => ({ ...each, waitsFor: known.get(each.targetId) ?? null })),
